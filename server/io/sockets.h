@@ -1,0 +1,24 @@
+#ifndef RINGDHCP_SERVER_IO_SOCKETS_H_
+#define RINGDHCP_SERVER_IO_SOCKETS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "server/io/ring.h"
+
+namespace ringdhcp {
+
+/// Opens the sockets of one interface: a UDP socket on port 67 bound to the device (SO_BINDTODEVICE,
+/// IP_PKTINFO, SO_BROADCAST, SO_REUSEADDR off, raised SO_RCVBUF, IP_RECVERR) and, if the device has
+/// 6-octet Ethernet addresses, an AF_PACKET SOCK_RAW socket that receives nothing. When port 67 is
+/// taken the error names the process that has it (by /proc/net/udp and /proc/*/fd).
+absl::StatusOr<InterfaceSockets> OpenInterfaceSockets(const std::string& name, int ifindex);
+
+/// Receive drops the kernel counted for this socket so far (SO_MEMINFO); nullopt on error.
+std::optional<std::uint64_t> ReceiveDrops(int udp_fd);
+
+}  // namespace ringdhcp
+
+#endif  // RINGDHCP_SERVER_IO_SOCKETS_H_

@@ -1,0 +1,28 @@
+#ifndef RINGDHCP_STORAGE_LOCAL_LOCAL_LEASE_STORE_H_
+#define RINGDHCP_STORAGE_LOCAL_LOCAL_LEASE_STORE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "storage/lease_store.h"
+
+namespace ringdhcp {
+
+struct LocalStoreOptions {
+  std::string directory;
+  /// false: commits are not synced (durability relaxed); they survive kill -9, not power loss.
+  bool synced = true;
+  /// Also append each row to the outbox, for a replicator. Off while nothing drains it.
+  bool outbox = false;
+};
+
+/// Opens or makes the RocksDB store in options.directory: column families leases, outbox, meta.
+/// Fails, naming the cause and what to do, when another process holds the directory's lock, when
+/// its format version is newer than this program, or when it can't be written.
+absl::StatusOr<std::unique_ptr<LeaseStore>> OpenLocalLeaseStore(const LocalStoreOptions& options);
+
+}  // namespace ringdhcp
+
+#endif  // RINGDHCP_STORAGE_LOCAL_LOCAL_LEASE_STORE_H_
