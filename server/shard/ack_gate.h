@@ -1,0 +1,45 @@
+#ifndef RINGDHCP_SERVER_SHARD_ACK_GATE_H_
+#define RINGDHCP_SERVER_SHARD_ACK_GATE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "server/base/ids.h"
+#include "server/base/ring_buffer.h"
+
+namespace ringdhcp {
+
+/// Holds encoded replies until the commit that carries their lease is durable. First in, first out:
+/// a reply may wait for one queued before it, never longer than that one's commit. One thread.
+class AckGate {
+ public:
+  struct Held {
+    SendSlotId slot;
+    CommitSeq gate;
+    std::int64_t deadline_ns = 0;
+  };
+  explicit AckGate(std::size_t held_max) : held_(held_max) {}
+
+  bool full() const { return held_.full(); }
+  std::size_t size() const { return held_.size(); }
+  /// Checked: not full.
+  void Hold(const Held& held) { held_.Push(held); }
+  /// The next reply whose gate is durable, taken out.
+  std::optional<Held> TakeReleased(CommitSeq durable) {
+    if (held_.empty() || held_.Front().gate > durable) return std::nullopt;
+    return held_.Pop();
+  }
+  /// The next reply that waited past its deadline, taken out: its client has retransmitted.
+  std::optional<Held> TakeExpired(std::int64_t now_ns) {
+    if (held_.empty() || held_.Front().deadline_ns > now_ns) return std::nullopt;
+    return held_.Pop();
+  }
+
+ private:
+  RingBuffer<Held> held_;
+};
+
+}  // namespace ringdhcp
+
+#endif  // RINGDHCP_SERVER_SHARD_ACK_GATE_H_
