@@ -130,8 +130,8 @@ BatchResult LocalLeaseStore::Commit(std::span<const LeaseRecord> rows) {
     written = true;
     status = database_->db().Write(options, &batch_);
     if (status.ok()) return {BatchOutcome::kDurable, absl::OkStatus()};
-    // RocksDB refuses writes after an error, and its own Resume() gives up on some of them and
-    // waits for its own timer on others. To close and recover from the log works after all: the
+    // RocksDB takes no writes after an error. Its Resume() may go on with the log file whose end is
+    // now damaged, and gives up on some errors; to close and recover from the log always works. The
     // next commit does it, and fails, with nothing stored, while the cause lasts.
     database_.reset();
     return {BatchOutcome::kUnknown, DescribeError(status, directory_->path())};

@@ -1,0 +1,157 @@
+#include "server/config/yaml_document.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include <exception>
+#include <sstream>
+#include <unordered_map>
+
+namespace ringdhcp {
+
+namespace {
+
+FilePosition ToPosition(const YAML::Mark& mark) {
+  if (mark.is_null()) return {};
+  return {mark.line + 1, mark.column + 1};
+}
+
+// What usually lies behind a message of yaml-cpp.
+struct SyntaxHint {
+  std::string_view message_part;
+  const char* hint;
+};
+constexpr SyntaxHint kSyntaxHints[] = {
+    {"alias not found after *", "write a pattern in quotes: \"*\""},
+    {"end of sequence flow not found", "is a ']' missing?"},
+    {"end of map flow not found", "is a '}' missing?"},
+    {"illegal map value", "check the indentation; a value with ': ' in it needs quotes"},
+    {"end of map not found", "check the indentation of this line"},
+    {"end of sequence not found", "check the indentation of this line"},
+    {"illegal EOF in scalar", "is a closing quote missing?"},
+    {"illegal tab", "indent with spaces"},
+};
+
+std::string HintFor(const std::string& message) {
+  for (const SyntaxHint& entry : kSyntaxHints) {
+    if (message.find(entry.message_part) != std::string::npos) return entry.hint;
+  }
+  return "";
+}
+
+// YAML allows no control characters but these; yaml-cpp silently ends the document at 0x04 and
+// guesses UTF-16 and UTF-32 from zero bytes.
+bool IsForbidden(char c) {
+  return static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t';
+}
+
+bool CheckCharacters(std::string_view text, Report& report) {
+  FilePosition at{1, 1};
+  for (const char c : text) {
+    if (IsForbidden(c)) {
+      report.Error(at, "", "control character " + std::to_string(static_cast<int>(c)) +
+                               " is not allowed in YAML",
+                   "save the file as plain UTF-8 text");
+      return false;
+    }
+    at.column = c == '\n' ? 1 : at.column + 1;
+    at.line += c == '\n' ? 1 : 0;
+  }
+  return true;
+}
+
+}  // namespace
+
+// Builds the nodes from yaml-cpp's events. yaml-cpp itself bounds the nesting (500 levels).
+class YamlBuilder : public YAML::EventHandler {
+ public:
+  explicit YamlBuilder(YamlDocument& document) : document_(document) {}
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (++documents_ > 1) {
+      throw YAML::ParserException(mark, "a configuration is one YAML document; a second one begins");
+    }
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    Append(New(YamlNode::Kind::kNull, mark, anchor));
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto found = anchors_.find(anchor);
+    if (found == anchors_.end()) throw YAML::ParserException(mark, "unknown alias");
+    Append(found->second);
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    YamlNode* node = New(YamlNode::Kind::kScalar, mark, anchor);
+    node->quoted = tag != "?" && !tag.empty();
+    node->text = value;
+    Append(node);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    Open(New(YamlNode::Kind::kSequence, mark, anchor));
+  }
+  void OnSequenceEnd() override { open_.pop_back(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    Open(New(YamlNode::Kind::kMap, mark, anchor));
+  }
+  void OnMapEnd() override { open_.pop_back(); }
+
+ private:
+  YamlNode* New(YamlNode::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (document_.nodes_.size() >= YamlDocument::kNodesMax) {
+      throw YAML::ParserException(mark, "more than " + std::to_string(YamlDocument::kNodesMax) +
+                                            " values");
+    }
+    YamlNode& node = document_.nodes_.emplace_back();
+    node.kind = kind;
+    node.at = ToPosition(mark);
+    if (anchor != 0) anchors_[anchor] = &node;
+    return &node;
+  }
+  void Append(const YamlNode* node) {
+    if (open_.empty()) {
+      document_.root_ = node;
+    } else {
+      open_.back()->children.push_back(node);
+    }
+  }
+  void Open(YamlNode* node) {
+    Append(node);
+    open_.push_back(node);
+  }
+
+  YamlDocument& document_;
+  std::vector<YamlNode*> open_;
+  std::unordered_map<YAML::anchor_t, const YamlNode*> anchors_;
+  int documents_ = 0;
+};
+
+bool YamlDocument::Parse(std::string_view text, Report& report) {
+  if (text.size() > kTextBytesMax) {
+    report.Error({}, "", "larger than " + std::to_string(kTextBytesMax >> 20) + " MiB");
+    return false;
+  }
+  if (!CheckCharacters(text, report)) return false;
+  try {
+    std::istringstream stream{std::string(text)};
+    YAML::Parser parser(stream);
+    YamlBuilder builder(*this);
+    while (parser.HandleNextDocument(builder)) {
+    }
+    return true;
+  } catch (const YAML::DeepRecursion& deep) {
+    report.Error(ToPosition(deep.mark), "", "too deeply nested");
+  } catch (const YAML::Exception& bad) {
+    report.Error(ToPosition(bad.mark), "", "not valid YAML: " + bad.msg, HintFor(bad.msg));
+  } catch (const std::exception& other) {  // std::bad_alloc
+    report.Error({}, "", std::string("can't be parsed: ") + other.what());
+  }
+  return false;
+}
+
+}  // namespace ringdhcp
