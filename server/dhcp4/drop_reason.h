@@ -39,7 +39,8 @@ namespace ringdhcp {
   X(kEgressQueueFull, "egress_queue_full", "the interface's send queue was full")                \
   X(kEgressExpired, "egress_expired", "reply waited too long for the interface to take it")      \
   X(kSendFailed, "send_failed", "the kernel refused the reply")                                  \
-  X(kInterfaceGone, "interface_gone", "the interface went away with packets queued")
+  X(kInterfaceGone, "interface_gone", "the interface went away with packets queued")             \
+  X(kStopping, "stopping", "arrived while the server was shutting down")
 
 enum class DropReason : std::uint8_t {
 #define RINGDHCP_X(name, label, meaning) name,

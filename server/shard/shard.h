@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,17 +17,15 @@
 #include "server/base/logger.h"
 #include "server/base/slot_pool.h"
 #include "server/config/server_config.h"
-#include "server/dhcp4/encode.h"
-#include "server/dhcp4/reply_route.h"
 #include "server/io/link_monitor.h"
 #include "server/io/ring.h"
 #include "server/lease/lease_engine.h"
 #include "server/lease/reply_builder.h"
-#include "server/sched/egress_queue.h"
 #include "server/sched/fair_scheduler.h"
-#include "server/sched/ingress_queue.h"
 #include "server/shard/ack_gate.h"
 #include "server/shard/limits.h"
+#include "server/shard/send_slot.h"
+#include "server/shard/served_interface.h"
 #include "server/shard/shard_metrics.h"
 #include "storage/commit_port.h"
 #include "storage/commit_queue.h"
@@ -45,11 +44,17 @@ struct ShardSeams {
   std::function<std::optional<std::uint64_t>(int udp_fd)> receive_drops;
 };
 
+enum class StoreState : std::uint8_t {
+  kWorking,
+  kStalled,  // a commit takes longer than Limits::store_stall_ns
+  kFailed,   // the last commit failed
+};
+
 /// One interface as other threads see it.
 struct InterfaceStatus {
   std::string name;
   bool serving = false;
-  const InterfaceMetrics* metrics = nullptr;  // lives as long as the shard
+  std::shared_ptr<const InterfaceMetrics> metrics;
 };
 
 /// The packet path: one thread that turns the ring, serves packets in fair batches, and holds each
@@ -57,6 +62,7 @@ struct InterfaceStatus {
 /// belong to one thread; the const observers to any.
 class Shard {
  public:
+  /// `config` outlives the shard. Limits::Check must hold (checked).
   Shard(const Limits& limits, const ServerConfig& config, const ShardSeams& seams);
   ~Shard();
   Shard(const Shard&) = delete;
@@ -74,33 +80,40 @@ class Shard {
   std::vector<SubnetCounts> Subnets() const;
 
  private:
-  struct Interface;
-  struct SendSlot;
+  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
   void Classify(const Completion& completion);
   void OnReceived(const Completion& completion);
+  void OnStopped(const Completion& completion);
   void OnSent(const Completion& completion);
-  void OnDetached(Interface& interface);
+
+  // shard_links.cc: interfaces come and go.
   void FollowLinks();
+  bool Eligible(const LinkState& link) const;
   void OpenLink(const LinkState& link);
-  void Detach(Interface& interface);
-  void UpdateView(Interface& interface, const LinkState& link);
+  ServedInterface* SlotFor(const std::string& name);
+  void Detach(ServedInterface& interface);
+  void OnDetached(ServedInterface& interface);
+  void UpdateView(ServedInterface& interface, const LinkState& link);
+  void PublishStatus();
+
   void TakeStoreResult();
+  void SetStoreState(StoreState state, const std::string& cause);
+  bool store_ok() const { return store_state_ == StoreState::kWorking; }
   void ReleaseHeld();
   bool HasCredit() const;
   void ServeBatch();
-  void Serve(Interface& interface, const IngressPacket& packet);
-  void MakeReply(Interface& interface, const IngressPacket& packet);
-  void Enqueue(SendSlotId slot);
+  void Serve(ServedInterface& interface, const IngressPacket& packet);
+  void MakeReply(ServedInterface& interface, const IngressPacket& packet);
+  void Enqueue(SendSlotId id);
   void SealCommit();
-  void PumpEgress(Interface& interface);
-  void Rearm(Interface& interface);
-  void Drop(Interface& interface, DropReason reason);
-  void DropSlot(SendSlotId slot, DropReason reason);
+  void PumpEgress(ServedInterface& interface);
+  void Rearm(ServedInterface& interface);
+  void DropSlot(SendSlotId id, DropReason reason);
   void Housekeeping();
+  void AdvanceDrain();
   std::int64_t WaitTime() const;
-  bool QuietForDrain() const;
-  Interface& At(InterfaceSlot slot);
+  bool IsHostAddress(Ipv4Address address) const;
 
   const Limits limits_;
   const ServerConfig& config_;
@@ -108,8 +121,9 @@ class Shard {
   ShardMetrics metrics_;
   Now now_;
 
-  std::vector<std::unique_ptr<Interface>> interfaces_;
-  std::vector<Ipv4Address> host_addresses_;
+  std::vector<std::unique_ptr<ServedInterface>> interfaces_;  // by slot; null: never used
+  std::uint64_t lives_ = 0;
+  std::vector<Ipv4Address> host_addresses_;  // ascending
   FairScheduler scheduler_;
   SlotPool<SendSlotId, SendSlot> slots_;
   AckGate gate_;
@@ -121,9 +135,10 @@ class Shard {
   ReplyBuilder builder_;
 
   std::uint64_t links_generation_ = ~std::uint64_t{0};
-  bool links_retry_ = false;
-  std::int64_t links_retry_at_ns_ = 0;
-  bool store_failed_ = false;
+  std::int64_t links_retry_at_ns_ = kNever;
+  bool slots_exhausted_logged_ = false;
+  StoreState store_state_ = StoreState::kWorking;
+  std::string store_cause_;
   std::int64_t submitted_at_ns_ = 0;
   std::int64_t store_retry_at_ns_ = 0;
   std::int64_t housekeeping_at_ns_ = 0;

@@ -35,8 +35,9 @@ struct ShardMetrics {
   Counter held_replies;       // gauge
   Counter pending_rows;       // gauge
   Counter turns;
+  Counter served_interfaces;     // gauge
   std::atomic<bool> store_ok{true};
-  /// At least one interface is served and the store works.
+  /// At least one interface is served, the store works and the server is not stopping.
   std::atomic<bool> ready{false};
 };
 
