@@ -1,0 +1,35 @@
+#ifndef RINGDHCP_SERVER_ADMIN_METRICS_H_
+#define RINGDHCP_SERVER_ADMIN_METRICS_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "prometheus/collectable.h"
+#include "server/config/server_config.h"
+#include "server/shard/shard.h"
+
+namespace ringdhcp {
+
+/// The shard's counters as Prometheus metric families, read without a lock that the packet path
+/// could wait for. Any thread. `shard` and `config` outlive it.
+class ShardCollectable final : public prometheus::Collectable {
+ public:
+  /// start_wall_s: when the server started, Unix time.
+  ShardCollectable(const Shard& shard, const ServerConfig& config, std::int64_t start_wall_s);
+  std::vector<prometheus::MetricFamily> Collect() const override;
+
+ private:
+  const Shard& shard_;
+  const ServerConfig& config_;
+  const std::int64_t start_wall_s_;
+};
+
+/// "local", "relaxed".
+std::string DurabilityName(Durability durability);
+/// "local", "memory".
+std::string StorageName(StorageType storage);
+
+}  // namespace ringdhcp
+
+#endif  // RINGDHCP_SERVER_ADMIN_METRICS_H_
