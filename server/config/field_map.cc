@@ -34,15 +34,24 @@ struct Synonym {
   std::string_view word, field;
 };
 constexpr Synonym kSynonyms[] = {
-    {"gateway", "routers"},        {"dns", "domain_name_servers"},
-    {"dns_servers", "domain_name_servers"}, {"nameservers", "domain_name_servers"},
-    {"domain", "domain_name"},     {"ntp", "ntp_servers"},
-    {"range", "pools"},            {"ranges", "pools"},
-    {"network", "prefix"},         {"subnet", "prefix"},
-    {"cidr", "prefix"},            {"lease_time", "lease_times"},
-    {"subnet4", "subnets"},        {"networks", "subnets"},
-    {"logging", "log"},            {"path", "directory"},
-    {"minimum", "min"},            {"maximum", "max"},
+    {"gateway", "routers"},
+    {"dns", "domain_name_servers"},
+    {"dns_servers", "domain_name_servers"},
+    {"nameservers", "domain_name_servers"},
+    {"domain", "domain_name"},
+    {"ntp", "ntp_servers"},
+    {"range", "pools"},
+    {"ranges", "pools"},
+    {"network", "prefix"},
+    {"subnet", "prefix"},
+    {"cidr", "prefix"},
+    {"lease_time", "lease_times"},
+    {"subnet4", "subnets"},
+    {"networks", "subnets"},
+    {"logging", "log"},
+    {"path", "directory"},
+    {"minimum", "min"},
+    {"maximum", "max"},
 };
 
 const char* KindName(const YamlNode& node) {
@@ -262,8 +271,7 @@ class Mapper {
 
 }  // namespace
 
-void MapYamlToMessage(const YamlNode& root, Message* message, FieldPlaces& places,
-                      Report& report) {
+void MapYamlToMessage(const YamlNode& root, Message* message, FieldPlaces& places, Report& report) {
   Mapper(places, report).MapMessage(root, message, "");
 }
 

@@ -43,8 +43,8 @@ class FieldPlaces {
 /// stands. Reports every unknown or repeated key and every value of a wrong type; a repeated field
 /// keeps an empty element in place of a bad one, so that indexes agree with the file. A lone
 /// scalar is a list of one for a repeated string. The work is bounded, aliases or not.
-void MapYamlToMessage(const YamlNode& root, google::protobuf::Message* message,
-                      FieldPlaces& places, Report& report);
+void MapYamlToMessage(const YamlNode& root, google::protobuf::Message* message, FieldPlaces& places,
+                      Report& report);
 
 }  // namespace ringdhcp
 

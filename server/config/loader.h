@@ -16,8 +16,8 @@ enum class Severity : std::uint8_t { kError, kWarning };
 struct Diagnostic {
   Severity severity = Severity::kError;
   std::string file;
-  int line = 0;    // from 1; 0: the file as a whole
-  int column = 0;  // from 1
+  int line = 0;            // from 1; 0: the file as a whole
+  int column = 0;          // from 1
   std::string path;        // for example subnets[1].pools[0]
   std::string message;     // what is wrong
   std::string suggestion;  // what to write instead; may be empty

@@ -105,8 +105,8 @@ std::optional<ValueError> CheckLabel(std::string_view label, const std::string& 
     return ValueError{"a label must not begin or end with '-': " + Quote(name), ""};
   }
   for (const char c : label) {
-    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                      (c >= '0' && c <= '9') || c == '-' || c == '_';
+    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      c == '-' || c == '_';
     if (good) continue;
     const bool list = c == ' ' || c == ',';
     return ValueError{Quote(name) + " is not a domain name: " + Quote({&c, 1}) + " is not allowed",
@@ -183,8 +183,7 @@ std::optional<ValueError> ReadPool(const std::string& text, Pool* pool) {
   const auto first = Ipv4Address::Parse(first_text);
   const auto last = dash == std::string::npos ? first : Ipv4Address::Parse(last_text);
   if (!first || !last) {
-    return ValueError{Quote(text) + " is not an address range",
-                      SuggestPool(first_text, last_text)};
+    return ValueError{Quote(text) + " is not an address range", SuggestPool(first_text, last_text)};
   }
   if (*last < *first) {
     return ValueError{"the first address is above the last",
@@ -199,19 +198,18 @@ std::optional<ValueError> CheckPoolInPrefix(const Pool& pool, const Ipv4Prefix& 
   if (usable.Contains(pool.first) && usable.Contains(pool.last)) return std::nullopt;
   const Pool trimmed{std::max(pool.first, usable.first), std::min(pool.last, usable.last)};
   const bool some_left = trimmed.first <= trimmed.last;
-  const std::string suggestion = some_left ? DidYouMean(PoolToString(trimmed))
-                                           : "usable: " + PoolToString(usable);
+  const std::string suggestion =
+      some_left ? DidYouMean(PoolToString(trimmed)) : "usable: " + PoolToString(usable);
   if (!prefix.Contains(pool.first) || !prefix.Contains(pool.last)) {
     return ValueError{PoolToString(pool) + " is not inside " + prefix.ToString(), suggestion};
   }
   const bool network = pool.first == prefix.address;
   const bool broadcast = pool.last == prefix.Broadcast();
-  const std::string which =
-      network && broadcast
-          ? "the network address " + prefix.address.ToString() + " and the broadcast address " +
-                prefix.Broadcast().ToString()
-      : network ? "the network address " + prefix.address.ToString()
-                : "the broadcast address " + prefix.Broadcast().ToString();
+  const std::string which = network && broadcast
+                                ? "the network address " + prefix.address.ToString() +
+                                      " and the broadcast address " + prefix.Broadcast().ToString()
+                            : network ? "the network address " + prefix.address.ToString()
+                                      : "the broadcast address " + prefix.Broadcast().ToString();
   return ValueError{"holds " + which, suggestion};
 }
 

@@ -6,8 +6,7 @@
 
 namespace ringdhcp {
 
-void Report::Error(FilePosition at, std::string path, std::string message,
-                   std::string suggestion) {
+void Report::Error(FilePosition at, std::string path, std::string message, std::string suggestion) {
   Add(Severity::kError, at, std::move(path), std::move(message), std::move(suggestion));
 }
 
@@ -19,8 +18,8 @@ void Report::Warning(FilePosition at, std::string path, std::string message,
 void Report::Add(Severity severity, FilePosition at, std::string path, std::string message,
                  std::string suggestion) {
   if (++seen_[static_cast<std::size_t>(severity)] > kDiagnosticsMax) return;
-  diagnostics_.push_back({severity, file_, at.line, at.column, std::move(path),
-                          std::move(message), std::move(suggestion)});
+  diagnostics_.push_back({severity, file_, at.line, at.column, std::move(path), std::move(message),
+                          std::move(suggestion)});
 }
 
 std::vector<Diagnostic> Report::Take() {

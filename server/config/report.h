@@ -31,8 +31,7 @@ class Report {
   explicit Report(std::string file) : file_(std::move(file)) {}
 
   void Error(FilePosition at, std::string path, std::string message, std::string suggestion = "");
-  void Warning(FilePosition at, std::string path, std::string message,
-               std::string suggestion = "");
+  void Warning(FilePosition at, std::string path, std::string message, std::string suggestion = "");
   /// Are further errors only counted?
   bool ErrorsFull() const { return seen_[0] >= kDiagnosticsMax; }
   /// Everything reported so far, by line and column, then in the order of arrival. Empties the

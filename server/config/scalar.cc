@@ -23,9 +23,8 @@ struct TimeUnit {
   std::uint64_t seconds;
 };
 constexpr TimeUnit kTimeUnits[] = {
-    {"s", 1},      {"sec", 1},    {"seconds", 1},  {"m", 60},     {"min", 60},
-    {"minutes", 60}, {"h", 3600}, {"hours", 3600}, {"d", 86400}, {"days", 86400},
-    {"w", 604800}, {"weeks", 604800},
+    {"s", 1},    {"sec", 1},      {"seconds", 1}, {"m", 60},       {"min", 60},   {"minutes", 60},
+    {"h", 3600}, {"hours", 3600}, {"d", 86400},   {"days", 86400}, {"w", 604800}, {"weeks", 604800},
 };
 
 // "1h" -> "3600". Empty if `text` is no number with a unit of time.
@@ -81,7 +80,7 @@ std::optional<ValueError> ReadUint32(const YamlNode& scalar, std::uint32_t* valu
   if (text.size() > 1 && text[0] == '0') {
     const std::size_t first = std::min(text.find_first_not_of('0'), text.size() - 1);
     return ValueError{"a number must not begin with 0: " + Quote(text),
-                       "did you mean " + text.substr(first, 20) + "?"};
+                      "did you mean " + text.substr(first, 20) + "?"};
   }
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
   if (error != std::errc()) {
@@ -95,7 +94,7 @@ std::optional<ValueError> ReadDouble(const YamlNode& scalar, double* value) {
   const auto number = ParseDouble(text);
   if (scalar.quoted) {
     return ValueError{"expected a number, found the text " + Quote(text),
-                       number ? "write it without quotes" : ""};
+                      number ? "write it without quotes" : ""};
   }
   if (!number) {
     ValueError error = NotANumber(text, "a number");

@@ -24,13 +24,13 @@ enum class LogFormat : std::uint8_t { kText, kJson };
 struct ServerConfig {
   std::vector<std::string> interfaces_include;  // empty: all but loopback
   std::vector<std::string> interfaces_exclude;
-  std::vector<Subnet> subnets;                  // ascending by prefix; prefixes do not overlap
+  std::vector<Subnet> subnets;  // ascending by prefix; prefixes do not overlap
   StorageType storage = StorageType::kLocal;
   std::string storage_directory = "/var/lib/ringdhcp";
   Durability durability = Durability::kLocal;
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;
-  std::string http_host = "127.0.0.1";          // empty: HTTP is off
+  std::string http_host = "127.0.0.1";  // empty: HTTP is off
   std::uint16_t http_port = 9547;
   std::uint32_t offer_hold_s = 30;
   std::uint32_t decline_probation_s = 900;

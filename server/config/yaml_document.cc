@@ -1,5 +1,6 @@
 #include "server/config/yaml_document.h"
 
+#include <yaml-cpp/depthguard.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
 #include <yaml-cpp/mark.h>
@@ -51,9 +52,10 @@ bool CheckCharacters(std::string_view text, Report& report) {
   FilePosition at{1, 1};
   for (const char c : text) {
     if (IsForbidden(c)) {
-      report.Error(at, "", "control character " + std::to_string(static_cast<int>(c)) +
-                               " is not allowed in YAML",
-                   "save the file as plain UTF-8 text");
+      report.Error(
+          at, "",
+          "control character " + std::to_string(static_cast<int>(c)) + " is not allowed in YAML",
+          "save the file as plain UTF-8 text");
       return false;
     }
     at.column = c == '\n' ? 1 : at.column + 1;
@@ -71,7 +73,8 @@ class YamlBuilder : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ > 1) {
-      throw YAML::ParserException(mark, "a configuration is one YAML document; a second one begins");
+      throw YAML::ParserException(mark,
+                                  "a configuration is one YAML document; a second one begins");
     }
   }
   void OnDocumentEnd() override {}
@@ -104,8 +107,8 @@ class YamlBuilder : public YAML::EventHandler {
  private:
   YamlNode* New(YamlNode::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
     if (document_.nodes_.size() >= YamlDocument::kNodesMax) {
-      throw YAML::ParserException(mark, "more than " + std::to_string(YamlDocument::kNodesMax) +
-                                            " values");
+      throw YAML::ParserException(
+          mark, "more than " + std::to_string(YamlDocument::kNodesMax) + " values");
     }
     YamlNode& node = document_.nodes_.emplace_back();
     node.kind = kind;
