@@ -133,7 +133,7 @@ class Dhclient(RealClient):
 
 
 class Udhcpc(RealClient):
-    """BusyBox udhcpc. It has no T1 and T2 of its own: it renews at half the lease time."""
+    """BusyBox udhcpc. It ignores T1 and T2, and takes a lease below 122 s as 122 s."""
 
     name = "udhcpc"
 
