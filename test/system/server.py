@@ -26,6 +26,11 @@ def work_directory():
     return path
 
 
+def mac_in(row):
+    """The hardware address of a row of `ringdhcp leases`, as octets."""
+    return bytes.fromhex(re.sub("[^0-9a-fA-F]", "", row["hardware_address"]))
+
+
 def subnet_of(link, last_pool_octets="8.255"):
     """The subnet on a link: pool from .1.0 to the given last two octets."""
     return {"id": link.index + 1, "prefix": link.prefix,
