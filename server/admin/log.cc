@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "server/admin/json_text.h"
 #include "spdlog/async.h"
 #include "spdlog/async_logger.h"
@@ -68,12 +69,13 @@ class SpdlogLogger final : public Logger {
   void Write(Level level, std::string_view message,
              std::initializer_list<Field> fields) override {
     if (!logger_->should_log(ToSpdlog(level))) return;
-    std::string line = json_ ? "\"message\":" + JsonQuote(message) : std::string(message);
+    std::string line = json_ ? absl::StrCat("\"message\":", JsonQuote(message)) : std::string(message);
     for (const auto& [key, value] : fields) {
       if (json_) {
-        line += "," + JsonQuote(key) + ":" + JsonQuote(value);
+        absl::StrAppend(&line, ",", JsonQuote(key), ":", JsonQuote(value));
       } else {
-        line += " " + std::string(key) + "=" + (NeedsQuotes(value) ? JsonQuote(value) : value);
+        absl::StrAppend(&line, " ", std::string(key), "=",
+                        NeedsQuotes(value) ? JsonQuote(value) : value);
       }
     }
     logger_->log(ToSpdlog(level), spdlog::string_view_t(line.data(), line.size()));

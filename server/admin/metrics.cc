@@ -4,6 +4,9 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "prometheus/client_metric.h"
+#include "prometheus/metric_family.h"
+#include "prometheus/metric_type.h"
 #include "server/admin/metric_names.h"
 #include "server/admin/version.h"
 

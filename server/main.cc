@@ -1,0 +1,29 @@
+#include <string>
+
+#include "CLI/CLI.hpp"
+#include "server/admin/commands.h"
+#include "server/admin/version.h"
+
+int main(int argc, char** argv) {
+  CLI::App app{"ringdhcp: a DHCPv4 server"};
+  app.set_version_flag("--version", ringdhcp::kVersion);
+  app.require_subcommand(1);
+
+  std::string config;
+  CLI::App* serve = app.add_subcommand("serve", "Serve until SIGTERM");
+  serve->add_option("-c,--config", config, "Configuration file")->required();
+
+  std::string checked;
+  CLI::App* check = app.add_subcommand("check", "Check a configuration file and exit");
+  check->add_option("file", checked, "Configuration file")->required();
+
+  std::string data;
+  CLI::App* leases =
+      app.add_subcommand("leases", "Print the stored leases of a stopped server as JSON lines");
+  leases->add_option("-d,--data", data, "Data directory (storage.directory)")->required();
+
+  CLI11_PARSE(app, argc, argv);
+  if (serve->parsed()) return ringdhcp::Serve(config);
+  if (check->parsed()) return ringdhcp::CheckConfig(checked);
+  return ringdhcp::PrintLeases(data);
+}
