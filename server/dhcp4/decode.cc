@@ -102,7 +102,7 @@ class Decoder {
  private:
   bool MeasureFields() {
     AddField(payload_.subspan(kOptionsOffset));
-    if (!Measure(fields_[0])) return false;
+    if (!Measure(0)) return false;
     // Decided by the options field alone: option 52 inside file or sname means nothing.
     const OptionSet::Entry& overload_entry = EntryOf(OptionCode::kOverload);
     const std::uint8_t overload = overload_entry.length == 1 ? last_overload_ : std::uint8_t{0};
@@ -110,7 +110,7 @@ class Decoder {
     if (overload & kOverloadFile) AddField(payload_.subspan(kFileOffset, kFileSize));
     if (overload & kOverloadSname) AddField(payload_.subspan(kSnameOffset, kSnameSize));
     for (std::size_t i = 1; i < field_count_; ++i) {
-      if (!Measure(fields_[i])) return false;
+      if (!Measure(i)) return false;
     }
     return true;
   }
@@ -119,11 +119,10 @@ class Decoder {
 
   // False when the field is cut inside an option and no option 53 was seen up to there: only then
   // nothing can be done with the message.
-  bool Measure(std::span<const std::uint8_t> field) {
-    const bool in_options_field = field_count_ == 1;
-    const bool whole = ForEachOption(field, [&](OptionCode code, auto value) {
+  bool Measure(std::size_t i) {
+    const bool whole = ForEachOption(fields_[i], [&](OptionCode code, auto value) {
       if (code == OptionCode::kOverload) {
-        if (!in_options_field) return true;
+        if (i > 0) return true;
         if (value.size() == 1) last_overload_ = value.front();
       }
       OptionSet::Entry& entry = EntryOf(code);
