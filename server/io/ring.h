@@ -67,18 +67,23 @@ class Ring {
  public:
   virtual ~Ring() = default;
 
-  /// Takes over the sockets and starts receiving. The slot must be new or kDetached.
+  /// Takes over the sockets and starts receiving. The slot must be new or kDetached. On error the
+  /// sockets are closed and the slot stays as it was.
   virtual absl::Status Attach(InterfaceSlot interface, const InterfaceSockets& sockets) = 0;
   /// Ends receiving and sending on the interface; completions already under way still come, then
-  /// kDetached. Buffers not yet returned may be returned until kDetached was seen and then no more.
+  /// kDetached; no kStopped comes any more. Buffers not yet returned may be returned until
+  /// kDetached was seen and then no more.
   virtual void Detach(InterfaceSlot interface) = 0;
-  /// Starts receiving again after kStopped.
+  /// Starts receiving again after kStopped. Without effect on a slot that is being detached.
   virtual void Arm(InterfaceSlot interface) = 0;
   virtual void ReturnBuffer(InterfaceSlot interface, BufferId buffer) = 0;
   /// Buffers of the interface that the kernel has to fill now.
   virtual std::size_t FreeBuffers(InterfaceSlot interface) const = 0;
   virtual std::size_t buffers_per_interface() const = 0;
-  /// Queues one send; at most send_slots are outstanding (the caller's slots bound them).
+  /// Queues one send; at most send_slots are outstanding (the caller's slots bound them). Completes
+  /// with ENODEV on a slot that is not attached, with EOPNOTSUPP when a frame is asked of an
+  /// interface without a packet socket, with EAGAIN when the socket's send buffer is full and, for
+  /// frames only, with ENOBUFS when the queueing discipline dropped it.
   virtual void Send(const SendRequest& request) = 0;
   /// Submits what is queued and fills `out` with completions, at most out.size(). Waits up to
   /// `wait_ns` (0: not at all; negative: without limit) when there are none. Returns how many.

@@ -69,7 +69,10 @@ void FakeRing::ReturnBuffer(InterfaceSlot interface, BufferId buffer) {
   i.free.push_back(buffer.value);
 }
 
-std::size_t FakeRing::FreeBuffers(InterfaceSlot interface) const { return At(interface).free.size(); }
+std::size_t FakeRing::FreeBuffers(InterfaceSlot interface) const {
+  const Interface& i = At(interface);
+  return i.state == State::kAttached || i.state == State::kDetaching ? i.free.size() : 0;
+}
 
 void FakeRing::Send(const SendRequest& request) {
   Interface& i = At(request.interface);
@@ -166,7 +169,7 @@ void FakeRing::RunReceive(InterfaceSlot slot) {
 void FakeRing::FinishDetach(InterfaceSlot slot) {
   Interface& i = At(slot);
   if (i.state != State::kDetaching || i.sends_outstanding > 0) return;
-  i.state = State::kDetached;
+  i.state = State::kReleased;
   Completion completion;
   completion.kind = Completion::Kind::kDetached;
   completion.interface = slot;
@@ -208,6 +211,7 @@ std::size_t FakeRing::Turn(std::span<Completion> out, std::int64_t wait_ns) {
   for (std::size_t n = 0; n < count; ++n) {
     out[n] = completions_.front();
     if (out[n].kind == Completion::Kind::kSent) slot_busy_[out[n].slot.value] = false;
+    if (out[n].kind == Completion::Kind::kDetached) At(out[n].interface).state = State::kDetached;
     completions_.pop_front();
   }
   return count;

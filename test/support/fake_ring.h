@@ -103,7 +103,8 @@ class FakeRing : public Ring {
   std::int64_t last_wait_ns() const { return last_wait_ns_; }
 
  private:
-  enum class State : std::uint8_t { kDetached, kAttached, kDetaching };
+  /// kReleased: nothing is left of the interface, but the caller has not seen kDetached yet.
+  enum class State : std::uint8_t { kDetached, kAttached, kDetaching, kReleased };
   struct Interface {
     State state = State::kDetached;
     bool receiving = false;
