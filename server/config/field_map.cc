@@ -68,23 +68,56 @@ const char* KindName(const YamlNode& node) {
   return "a map";
 }
 
-std::string SuggestField(const std::string& key, const Descriptor& type) {
+std::string DidYouMean(const std::string& text) { return "did you mean '" + text + "'?"; }
+
+std::vector<std::string_view> FieldNames(const Descriptor& type) {
   std::vector<std::string_view> names;
   for (int i = 0; i < type.field_count(); ++i) names.push_back(type.field(i)->name());
-  const std::string_view closest = Closest(key, names);
-  if (!closest.empty()) return "did you mean '" + std::string(closest) + "'?";
+  return names;
+}
+
+std::string Joined(const std::vector<std::string_view>& names) {
+  std::string list;
+  for (const std::string_view name : names) list += (list.empty() ? "" : ", ") + std::string(name);
+  return list;
+}
+
+// The field of `type` that `key` most likely stands for; empty if none.
+std::string MisspelledField(const std::string& key, const Descriptor& type) {
+  const std::string_view closest = Closest(key, FieldNames(type));
+  if (!closest.empty()) return std::string(closest);
   for (const Synonym& synonym : kSynonyms) {
     if (synonym.word == key && type.FindFieldByName(std::string(synonym.field)) != nullptr) {
-      return "did you mean '" + std::string(synonym.field) + "'?";
+      return std::string(synonym.field);
     }
   }
-  for (int i = 0; i < type.field_count(); ++i) {  // right word, one level too high
+  return "";
+}
+
+// For a key that is no misspelling of a field of `type`: is it a field one level below, as in
+// "routers" or "log_level", or of the whole configuration, `root`?
+std::string SuggestElsewhere(const std::string& key, const Descriptor& type,
+                             const Descriptor& root) {
+  for (int i = 0; i < type.field_count(); ++i) {
     const FieldDescriptor& field = *type.field(i);
-    if (field.message_type() != nullptr && field.message_type()->FindFieldByName(key) != nullptr) {
-      return "did you mean '" + field.name() + (field.is_repeated() ? "[]." : ".") + key + "'?";
+    if (field.message_type() == nullptr) continue;
+    const bool joined = key.starts_with(field.name() + '_');
+    const std::string below = joined ? key.substr(field.name().size() + 1) : key;
+    if (field.message_type()->FindFieldByName(below) != nullptr) {
+      return DidYouMean(field.name() + (field.is_repeated() ? "[]." : ".") + below);
     }
   }
-  return SuggestOneOf(key, names);
+  if (&type != &root && root.FindFieldByName(key) != nullptr) {
+    return "'" + key + "' belongs to the top level";
+  }
+  return SuggestOneOf(key, FieldNames(type));
+}
+
+// Numbers are seconds unless their name says otherwise.
+NumberUnit UnitOf(const FieldDescriptor& field) {
+  const std::string_view name = field.name();
+  if (name == "id") return NumberUnit::kNone;
+  return name.ends_with("_ms") ? NumberUnit::kMilliseconds : NumberUnit::kSeconds;
 }
 
 constexpr std::size_t kVisitsMax = 2 * YamlDocument::kNodesMax;
@@ -98,10 +131,11 @@ class Mapper {
     if (node.kind == YamlNode::Kind::kNull) return;  // "options:" with nothing below it
     if (node.kind != YamlNode::Kind::kMap) {
       Bad(path, node.at, "expected a map of fields, found " + std::string(KindName(node)),
-          "write 'field: value' lines");
+          "the fields are: " + Joined(FieldNames(*message->GetDescriptor())));
       return;
     }
     const Descriptor& type = *message->GetDescriptor();
+    if (root_ == nullptr) root_ = &type;
     std::vector<FilePosition> seen(static_cast<std::size_t>(type.field_count()));
     for (std::size_t i = 0; i + 1 < node.children.size(); i += 2) {
       const YamlNode& key = *node.children[i];
@@ -111,11 +145,11 @@ class Mapper {
                       "expected the name of a field, found " + std::string(KindName(key)));
         continue;
       }
-      const std::string field_path =
-          path.empty() ? key.text.substr(0, 64) : path + '.' + key.text.substr(0, 64);
+      const std::string name = Printable(key.text);
+      const std::string field_path = path.empty() ? name : path + '.' + name;
       const FieldDescriptor* field = type.FindFieldByName(key.text);
       if (field == nullptr) {
-        ReportUnknown(key, type, field_path);
+        ReportUnknown(key, type, path, field_path);
         continue;
       }
       FilePosition& first = seen[static_cast<std::size_t>(field->index())];
@@ -131,13 +165,23 @@ class Mapper {
   }
 
  private:
-  void ReportUnknown(const YamlNode& key, const Descriptor& type, const std::string& path) {
+  // `parent` is the path of the map that the key is in, `path` that of the key.
+  void ReportUnknown(const YamlNode& key, const Descriptor& type, const std::string& parent,
+                     const std::string& path) {
     if (key.text == "<<") {
       report_.Error(key.at, path, "merge keys are not supported", "write the fields out");
-    } else {
-      report_.Error(key.at, path, "unknown field",
-                    report_.ErrorsFull() ? "" : SuggestField(key.text, type));
+      return;
     }
+    if (report_.ErrorsFull()) {
+      report_.Error(key.at, path, "unknown field");
+      return;
+    }
+    const std::string meant = MisspelledField(key.text, type);
+    report_.Error(key.at, path, "unknown field",
+                  meant.empty() ? SuggestElsewhere(key.text, type, *root_) : DidYouMean(meant));
+    // One mistake, one error: the field that is meant isn't missing as well.
+    const std::string meant_path = parent.empty() ? meant : parent + '.' + meant;
+    if (!meant.empty() && !places_.Has(meant_path)) places_.Add(meant_path, key.at, /*bad=*/true);
   }
 
   void MapField(FilePosition key_at, const YamlNode& node, Message* message,
@@ -221,7 +265,7 @@ class Mapper {
         reflection.SetString(message, &field, node.text);
         break;
       case FieldDescriptor::CPPTYPE_UINT32:
-        error = ReadUint32(node, &number);
+        error = ReadUint32(node, UnitOf(field), &number);
         if (!error) reflection.SetUInt32(message, &field, number);
         break;
       case FieldDescriptor::CPPTYPE_DOUBLE:
@@ -264,6 +308,7 @@ class Mapper {
 
   FieldPlaces& places_;
   Report& report_;
+  const Descriptor* root_ = nullptr;  // of the message that the mapping began with
   std::size_t visited_ = 0;
   std::size_t visited_bytes_ = 0;
   bool exhausted_ = false;

@@ -38,7 +38,8 @@ LoadResult Load(std::string_view text, const std::string& file_name) {
       config::Config file;
       FieldPlaces places;
       MapYamlToMessage(*document.root(), &file, places, report);
-      result.config = BuildServerConfig(file, places, report);
+      // A root that isn't a map is reported; nothing in it can be checked.
+      if (!places.IsBad("")) result.config = BuildServerConfig(file, places, report);
     }
   }
   result.diagnostics = report.Take();

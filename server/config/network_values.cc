@@ -158,7 +158,9 @@ std::optional<ValueError> ReadSubnetPrefix(const std::string& text, Ipv4Prefix* 
                       mask_length ? DidYouMean(NetworkOf(address, *mask_length).ToString()) : ""};
   }
   if (*length < kPrefixLengthMin || *length > kPrefixLengthMax) {
-    return ValueError{"the length must be 8-30, not " + Quote(length_text), ""};
+    const int nearest = *length < kPrefixLengthMin ? kPrefixLengthMin : kPrefixLengthMax;
+    return ValueError{"the length must be 8-30, not " + Quote(length_text),
+                      DidYouMean(NetworkOf(address, nearest).ToString())};
   }
   const Ipv4Prefix network = NetworkOf(address, static_cast<int>(*length));
   if (network.address != address) {

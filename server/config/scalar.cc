@@ -20,30 +20,43 @@ bool AllDigits(std::string_view text) {
 
 struct TimeUnit {
   std::string_view name;
-  std::uint64_t seconds;
+  std::uint64_t milliseconds;
 };
 constexpr TimeUnit kTimeUnits[] = {
-    {"s", 1},    {"sec", 1},      {"seconds", 1}, {"m", 60},       {"min", 60},   {"minutes", 60},
-    {"h", 3600}, {"hours", 3600}, {"d", 86400},   {"days", 86400}, {"w", 604800}, {"weeks", 604800},
+    {"ms", 1},
+    {"s", 1000},
+    {"sec", 1000},
+    {"seconds", 1000},
+    {"m", 60000},
+    {"min", 60000},
+    {"minutes", 60000},
+    {"h", 3600000},
+    {"hours", 3600000},
+    {"d", 86400000},
+    {"days", 86400000},
+    {"w", 604800000},
+    {"weeks", 604800000},
 };
 
-// "1h" -> "3600". Empty if `text` is no number with a unit of time.
-std::string WithoutUnit(std::string_view text) {
+// "1h" -> "3600" as seconds. Empty if `text` is no whole number of `unit`s.
+std::string WithoutUnit(std::string_view text, NumberUnit unit) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  if (digits == 0 || digits > 9) return "";
+  if (unit == NumberUnit::kNone || digits == 0 || digits > 9) return "";
   std::uint64_t number = 0;
   std::from_chars(text.data(), text.data() + digits, number);
-  std::string_view unit = text.substr(digits);
-  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  std::string_view name = text.substr(digits);
+  while (name.starts_with(' ')) name.remove_prefix(1);
+  const std::uint64_t divisor = unit == NumberUnit::kSeconds ? 1000 : 1;
   for (const TimeUnit& known : kTimeUnits) {
-    if (known.name == unit) return std::to_string(number * known.seconds);
+    const std::uint64_t total = number * known.milliseconds;
+    if (known.name == name && total % divisor == 0) return std::to_string(total / divisor);
   }
   return "";
 }
 
-ValueError NotANumber(std::string_view text, const char* expected) {
+ValueError NotANumber(std::string_view text, const char* expected, NumberUnit unit) {
   ValueError error{"expected " + std::string(expected) + ", found " + Quote(text), ""};
-  const std::string plain = WithoutUnit(text);
+  const std::string plain = WithoutUnit(text, unit);
   if (!plain.empty()) error.suggestion = "times have no unit; did you mean " + plain + "?";
   return error;
 }
@@ -58,7 +71,8 @@ std::optional<double> ParseDouble(std::string_view text) {
 
 }  // namespace
 
-std::optional<ValueError> ReadUint32(const YamlNode& scalar, std::uint32_t* value) {
+std::optional<ValueError> ReadUint32(const YamlNode& scalar, NumberUnit unit,
+                                     std::uint32_t* value) {
   const std::string& text = scalar.text;
   if (scalar.quoted) {
     ValueError error{"expected a whole number, found the text " + Quote(text), ""};
@@ -69,7 +83,7 @@ std::optional<ValueError> ReadUint32(const YamlNode& scalar, std::uint32_t* valu
     return ValueError{"must not be negative: " + Quote(text), ""};
   }
   if (!AllDigits(text)) {
-    ValueError error = NotANumber(text, "a whole number");
+    ValueError error = NotANumber(text, "a whole number", unit);
     const auto number = ParseDouble(text);
     if (number && *number == std::floor(*number) && *number >= 0 && *number < 4294967296.0) {
       error.suggestion =
@@ -97,7 +111,7 @@ std::optional<ValueError> ReadDouble(const YamlNode& scalar, double* value) {
                       number ? "write it without quotes" : ""};
   }
   if (!number) {
-    ValueError error = NotANumber(text, "a number");
+    ValueError error = NotANumber(text, "a number", NumberUnit::kNone);
     if (text.ends_with('%')) error.suggestion = "write a fraction: 0.5 for 50%";
     return error;
   }

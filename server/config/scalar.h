@@ -9,8 +9,11 @@
 
 namespace ringdhcp {
 
+/// What a number counts, so that "2s" can be suggested as the right number.
+enum class NumberUnit : std::uint8_t { kSeconds, kMilliseconds, kNone };
+
 /// Reads a plain decimal number, 0-4294967295, without sign, unit or leading zero.
-std::optional<ValueError> ReadUint32(const YamlNode& scalar, std::uint32_t* value);
+std::optional<ValueError> ReadUint32(const YamlNode& scalar, NumberUnit unit, std::uint32_t* value);
 /// Reads a finite, not negative decimal number.
 std::optional<ValueError> ReadDouble(const YamlNode& scalar, double* value);
 /// Reads true or false.

@@ -10,7 +10,6 @@ namespace {
 
 // A longer word is no misspelling of any field of ours; this bounds the work per unknown key.
 constexpr std::size_t kWordMax = 64;
-constexpr std::size_t kQuotedMax = 60;
 
 char Fold(char c) {
   if (c >= 'A' && c <= 'Z') return static_cast<char>(c - 'A' + 'a');
@@ -62,12 +61,12 @@ std::string SuggestOneOf(std::string_view word, std::span<const std::string_view
   return list;
 }
 
-std::string Quote(std::string_view text) {
-  std::string shown(text.substr(0, kQuotedMax));
+std::string Printable(std::string_view text, std::size_t octets_max) {
+  std::string shown(text.substr(0, octets_max));
   for (char& c : shown) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
   }
-  if (text.size() > kQuotedMax) {
+  if (text.size() > octets_max) {
     // Don't leave half a UTF-8 character behind.
     while (!shown.empty() && (static_cast<unsigned char>(shown.back()) & 0xC0) == 0x80) {
       shown.pop_back();
@@ -75,7 +74,9 @@ std::string Quote(std::string_view text) {
     if (!shown.empty() && static_cast<unsigned char>(shown.back()) >= 0xC0) shown.pop_back();
     shown += "...";
   }
-  return '\'' + shown + '\'';
+  return shown;
 }
+
+std::string Quote(std::string_view text) { return '\'' + Printable(text) + '\''; }
 
 }  // namespace ringdhcp

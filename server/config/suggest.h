@@ -18,7 +18,9 @@ std::string_view Closest(std::string_view word, std::span<const std::string_view
 /// "did you mean 'X'?" for the closest candidate, else "one of: A, B, C".
 std::string SuggestOneOf(std::string_view word, std::span<const std::string_view> candidates);
 
-/// `text` as part of a message: quoted, cut if long, control characters replaced by '?'.
+/// `text` for a message: cut after `octets_max`, control characters replaced by '?'.
+std::string Printable(std::string_view text, std::size_t octets_max = 60);
+/// The same in quotes.
 std::string Quote(std::string_view text);
 
 }  // namespace ringdhcp

@@ -24,6 +24,18 @@ ServerConfig BuildServerConfig(const config::Config& file, const FieldPlaces& pl
 std::vector<Subnet> BuildSubnets(const config::Config& file, const FieldPlaces& places,
                                  Report& report);
 
+/// A pool and where it is written.
+struct PlacedPool {
+  Pool pool;
+  std::string path;
+};
+
+/// The pools of the subnet at `subnet_path` that can be read and lie inside `prefix` (any, if
+/// null), ascending by first address.
+std::vector<PlacedPool> BuildPools(const google::protobuf::RepeatedPtrField<std::string>& texts,
+                                   const std::string& subnet_path, const Ipv4Prefix* prefix,
+                                   const FieldPlaces& places, Report& report);
+
 /// The lease times of the block at `path`; fields that aren't written are those of `inherited`.
 /// `origin` says where those come from, for messages: "the default", "the server-wide value".
 LeaseTimes BuildLeaseTimes(const config::LeaseTimes& block, const std::string& path,

@@ -25,11 +25,6 @@ std::string Named(std::size_t index, const FieldPlaces& places) {
   return path + " (line " + std::to_string(places.At(path).line) + ')';
 }
 
-struct PlacedPool {
-  Pool pool;
-  std::string path;
-};
-
 class SubnetsBuilder {
  public:
   SubnetsBuilder(const config::Config& file, const FieldPlaces& places, Report& report)
@@ -80,7 +75,9 @@ class SubnetsBuilder {
     Subnet subnet;
     BuildId(index, written, path, subnet);
     const bool prefix_good = BuildPrefix(written, path, subnet);
-    BuildPools(written, path, prefix_good, subnet);
+    pools_ =
+        BuildPools(written.pools(), path, prefix_good ? &subnet.prefix : nullptr, places_, report_);
+    for (const PlacedPool& placed : pools_) subnet.pools.push_back(placed.pool);
     const OptionBlock options =
         BuildOptions(written.options(), path + ".options", server_options_, places_, report_);
     subnet.options = options.options;
@@ -135,67 +132,6 @@ class SubnetsBuilder {
     return true;
   }
 
-  void BuildPools(const config::Subnet& written, const std::string& subnet_path, bool prefix_good,
-                  Subnet& subnet) {
-    const std::string list_path = subnet_path + ".pools";
-    if (written.pools_size() == 0 && !places_.IsBad(list_path)) {
-      const bool has = places_.Has(list_path);
-      report_.Warning(places_.At(has ? list_path : subnet_path), list_path,
-                      "no pool: no client of this subnet gets an address");
-    }
-    std::vector<PlacedPool> pools;
-    for (int i = 0; i < written.pools_size(); ++i) {
-      const std::string path = list_path + '[' + std::to_string(i) + ']';
-      if (places_.IsBad(path)) continue;
-      Pool pool;
-      auto error = ReadPool(written.pools(i), &pool);
-      if (!error && prefix_good) error = CheckPoolInPrefix(pool, subnet.prefix);
-      if (error) {
-        report_.Error(places_.At(path), path, error->message, error->suggestion);
-      } else {
-        pools.push_back({pool, path});
-      }
-    }
-    // By the first address, and of equal ones in the order of the file.
-    std::stable_sort(pools.begin(), pools.end(), [](const PlacedPool& a, const PlacedPool& b) {
-      return a.pool.first < b.pool.first;
-    });
-    CheckPoolsDisjoint(pools);
-    for (const PlacedPool& placed : pools) subnet.pools.push_back(placed.pool);
-  }
-
-  // `pools` ascends by the first address. Each is compared with the one that reaches furthest so
-  // far, which overlaps it if any does.
-  void CheckPoolsDisjoint(const std::vector<PlacedPool>& pools) {
-    for (std::size_t i = 1, furthest = 0; i < pools.size(); ++i) {
-      const PlacedPool& reach = pools[furthest];
-      if (pools[i].pool.first <= reach.pool.last) ReportPoolOverlap(reach, pools[i]);
-      if (pools[i].pool.last > reach.pool.last) furthest = i;
-    }
-  }
-
-  // `low` begins first. Reported at the one that is later in the file.
-  void ReportPoolOverlap(const PlacedPool& low, const PlacedPool& high) {
-    const FilePosition low_at = places_.At(low.path), high_at = places_.At(high.path);
-    const bool low_is_later =
-        std::pair(low_at.line, low_at.column) > std::pair(high_at.line, high_at.column);
-    const PlacedPool& later = low_is_later ? low : high;
-    const PlacedPool& earlier = low_is_later ? high : low;
-    std::string suggestion = "delete it";
-    if (low_is_later && later.pool.first < earlier.pool.first) {
-      const Ipv4Address last(earlier.pool.first.value - 1);
-      suggestion = "did you mean " + PoolToString({later.pool.first, last}) + '?';
-    } else if (!low_is_later && later.pool.last > earlier.pool.last) {
-      const Ipv4Address first(earlier.pool.last.value + 1);
-      suggestion = "did you mean " + PoolToString({first, later.pool.last}) + '?';
-    }
-    const FilePosition at = places_.At(later.path);
-    report_.Error(at, later.path,
-                  PoolToString(later.pool) + " overlaps " + PoolToString(earlier.pool) + " (line " +
-                      std::to_string(places_.At(earlier.path).line) + ')',
-                  std::move(suggestion));
-  }
-
   void BuildInterface(const config::Subnet& written, const std::string& subnet_path,
                       Subnet& subnet) {
     const std::string path = subnet_path + ".interface";
@@ -211,7 +147,7 @@ class SubnetsBuilder {
   void CheckAddressesInUse(const OptionBlock& options, const std::string& subnet_path,
                            const Subnet& subnet) {
     for (const PlacedAddress& router : options.routers) {
-      WarnIfInPool(router.address, "the router", subnet_path, subnet);
+      WarnIfInPool(router.address, "the router");
       if (!subnet.prefix.Contains(router.address)) {
         const bool own = router.path.starts_with(subnet_path + '.');
         report_.Warning(
@@ -222,36 +158,20 @@ class SubnetsBuilder {
       }
     }
     for (const PlacedAddress& server : options.servers) {
-      WarnIfInPool(server.address, "the server", subnet_path, subnet);
+      WarnIfInPool(server.address, "the server");
     }
     if (subnet.server_identifier) {
-      WarnIfInPool(*subnet.server_identifier, "the server identifier", subnet_path, subnet);
+      WarnIfInPool(*subnet.server_identifier, "the server identifier");
     }
   }
 
-  void WarnIfInPool(Ipv4Address address, const char* what, const std::string& subnet_path,
-                    const Subnet& subnet) {
-    for (const Pool& pool : subnet.pools) {
-      if (!pool.Contains(address)) continue;
-      const std::string path = PathOfPool(pool, subnet_path);
-      report_.Warning(places_.At(path), path,
-                      PoolToString(pool) + " holds " + what + ' ' + address.ToString(),
-                      SuggestWithout(pool, address));
+  void WarnIfInPool(Ipv4Address address, const char* what) {
+    for (const PlacedPool& placed : pools_) {
+      if (!placed.pool.Contains(address)) continue;
+      report_.Warning(places_.At(placed.path), placed.path,
+                      PoolToString(placed.pool) + " holds " + what + ' ' + address.ToString(),
+                      SuggestWithout(placed.pool, address));
     }
-  }
-
-  // Pools are sorted by now; the file is not.
-  std::string PathOfPool(const Pool& pool, const std::string& subnet_path) const {
-    const std::string list_path = subnet_path + ".pools";
-    const std::size_t index = subnets_.size();
-    const auto& texts = file_.subnets(static_cast<int>(index)).pools();
-    for (int i = 0; i < texts.size(); ++i) {
-      Pool read;
-      if (!ReadPool(texts[i], &read) && read == pool) {
-        return list_path + '[' + std::to_string(i) + ']';
-      }
-    }
-    return list_path;
   }
 
   static std::string SuggestWithout(const Pool& pool, Ipv4Address address) {
@@ -304,6 +224,7 @@ class SubnetsBuilder {
   std::set<std::uint32_t> ids_;
   std::uint32_t next_free_id_ = 1;
   std::map<std::uint32_t, std::size_t> first_with_id_;
+  std::vector<PlacedPool> pools_;  // of the subnet being built
   std::vector<Subnet> subnets_;    // in file order until the end
   std::vector<bool> prefix_good_;  // by index in the file
 };

@@ -10,6 +10,8 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "server/config/suggest.h"
+
 namespace ringdhcp {
 
 namespace {
@@ -104,6 +106,13 @@ class YamlBuilder : public YAML::EventHandler {
   }
   void OnMapEnd() override { open_.pop_back(); }
 
+  // Where the parser stopped. At the end of the text yaml-cpp gives the position 1:1; the bracket
+  // that isn't closed says more.
+  FilePosition ErrorPosition(const YAML::Mark& mark) const {
+    if (mark.pos == 0 && !open_.empty()) return open_.back()->at;
+    return ToPosition(mark);
+  }
+
  private:
   YamlNode* New(YamlNode::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
     if (document_.nodes_.size() >= YamlDocument::kNodesMax) {
@@ -140,17 +149,18 @@ bool YamlDocument::Parse(std::string_view text, Report& report) {
     return false;
   }
   if (!CheckCharacters(text, report)) return false;
+  YamlBuilder builder(*this);
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
-    YamlBuilder builder(*this);
     while (parser.HandleNextDocument(builder)) {
     }
     return true;
   } catch (const YAML::DeepRecursion& deep) {
-    report.Error(ToPosition(deep.mark), "", "too deeply nested");
+    report.Error(builder.ErrorPosition(deep.mark), "", "too deeply nested");
   } catch (const YAML::Exception& bad) {
-    report.Error(ToPosition(bad.mark), "", "not valid YAML: " + bad.msg, HintFor(bad.msg));
+    report.Error(builder.ErrorPosition(bad.mark), "", "not valid YAML: " + Printable(bad.msg, 200),
+                 HintFor(bad.msg));
   } catch (const std::exception& other) {  // std::bad_alloc
     report.Error({}, "", std::string("can't be parsed: ") + other.what());
   }
