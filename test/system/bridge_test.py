@@ -30,10 +30,12 @@ class BridgeTest(system_test.SystemTest):
             "include": ["lan0", name]}).start()
         return link
 
-    def client_gets(self, space, interface, stem, number):
-        """A client of ours on this interface gets a lease of the network `stem`."""
+    def client_gets(self, space, interface, stem, number=None):
+        """A client of ours gets a lease of the network `stem`; no number: the interface's MAC."""
         port = packet_port.Port(space, interface)
-        ack = port.acquire(packet_port.mac_of(number, 7))
+        mac = packet_port.mac_of(number, 7) if number \
+            else namespace.hardware_address(space, interface)
+        ack = port.acquire(mac)
         self.assertIsNotNone(ack, f"no lease on {space}/{interface}")
         self.assertTrue(ack.yiaddr.startswith(stem + "."), ack.yiaddr)
         return ack
@@ -86,7 +88,7 @@ class BridgeTest(system_test.SystemTest):
                       "netns", beside, "type", "macvlan", "mode", "bridge")
         namespace.ip_in(beside, "link", "set", "mac1", "up")
         macvlan = self.serve("mac0", 6)
-        first = self.client_gets(beside, "mac1", macvlan.stem, 1)
+        first = self.client_gets(beside, "mac1", macvlan.stem)
         second = self.client_gets(lower.client_namespace, "eth0", macvlan.stem, 2)
         client = real_clients.Udhcpc(self, space=beside, interface="mac1").start()
         self.assertTrue((client.wait_address(6) or "").startswith(macvlan.stem + "."))
