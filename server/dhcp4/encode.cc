@@ -34,6 +34,12 @@ std::size_t EncodedSize(std::size_t value_size) {
   return value_size + pieces * kOptionHeaderSize;
 }
 
+// Clients look for these before they look for option 52, and some know nothing of option 52.
+bool StaysInOptionsField(OptionCode code) {
+  return code == OptionCode::kMessageType || code == OptionCode::kServerIdentifier ||
+         code == OptionCode::kLeaseTime;
+}
+
 void WriteOption(OptionCode code, std::span<const std::uint8_t> value, ByteWriter& field) {
   do {
     const auto piece = value.first(std::min(value.size(), kOptionLengthMax));
@@ -87,13 +93,14 @@ class Attempt {
   // which receivers join them. Not all clients join short options, so a short one is cut only when
   // the reply could not be sent without it.
   bool Place(const ReplyOption& option) {
-    for (std::size_t i = 0; i < kFields; ++i) {
+    const bool stays = StaysInOptionsField(option.code);
+    for (std::size_t i = 0; i < (stays ? 1 : kFields); ++i) {
       if (EncodedSize(option.value.size()) <= Room(i)) {
         WriteOption(option.code, option.value, Field(i));
         return true;
       }
     }
-    if (option.value.size() <= kOptionLengthMax && !option.required) return false;
+    if (stays || (option.value.size() <= kOptionLengthMax && !option.required)) return false;
     return PlaceInPieces(option);
   }
 
