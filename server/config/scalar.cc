@@ -56,6 +56,10 @@ std::string WithoutUnit(std::string_view text, NumberUnit unit) {
 
 ValueError NotANumber(std::string_view text, const char* expected, NumberUnit unit) {
   ValueError error{"expected " + std::string(expected) + ", found " + Quote(text), ""};
+  constexpr std::array<std::string_view, 4> kEndless = {"infinite", "infinity", "forever", "never"};
+  if (unit == NumberUnit::kSeconds && std::ranges::find(kEndless, text) != kEndless.end()) {
+    error.suggestion = "4294967295 is a time without end";
+  }
   const std::string plain = WithoutUnit(text, unit);
   if (!plain.empty()) error.suggestion = "times have no unit; did you mean " + plain + "?";
   return error;

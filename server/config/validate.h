@@ -37,7 +37,7 @@ std::vector<PlacedPool> BuildPools(const google::protobuf::RepeatedPtrField<std:
                                    const FieldPlaces& places, Report& report);
 
 /// The lease times of the block at `path`; fields that aren't written are those of `inherited`.
-/// `origin` says where those come from, for messages: "the default", "the server-wide value".
+/// `origin` says where those come from, for messages: "by default", "server-wide".
 LeaseTimes BuildLeaseTimes(const config::LeaseTimes& block, const std::string& path,
                            const LeaseTimes& inherited, const char* origin,
                            const FieldPlaces& places, Report& report);

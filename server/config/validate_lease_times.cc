@@ -31,7 +31,7 @@ class LeaseTimesBuilder {
 
   TimeField Seconds(const char* name, bool present, std::uint32_t value,
                     std::uint32_t* seconds) const {
-    TimeField field{name, double{0}, present, false};
+    TimeField field{name, 0, present, false};
     const std::string path = path_ + '.' + name;
     if (present) {
       field.bad = !CheckRange(value, 1, kInfiniteSeconds, " seconds", path, places_, report_);
@@ -62,26 +62,29 @@ class LeaseTimesBuilder {
 
   // Reports low > high (or low >= high, if `strict`) once, at a field that is written here; at
   // none if both are inherited, which is reported where they come from.
-  void CheckOrder(const TimeField& low, const TimeField& high, bool strict) const {
+  // Returns false if it reported.
+  bool CheckOrder(const TimeField& low, const TimeField& high, bool strict) const {
     const bool good = strict ? low.value < high.value : low.value <= high.value;
-    if (good || low.bad || high.bad || (!low.written && !high.written)) return;
+    if (good || low.bad || high.bad || (!low.written && !high.written)) return true;
     const TimeField& at = high.written ? high : low;
     const TimeField& other = high.written ? low : high;
     const char* relation = high.written ? (strict ? " is not above " : " is below ")
                                         : (strict ? " is not below " : " is above ");
-    std::string message = Shown(at.value) + relation + other.name + ", " + Shown(other.value);
+    std::string message =
+        Shown(at.value) + relation + '\'' + other.name + "', which is " + Shown(other.value);
     std::string suggestion =
         std::string(low.name) + " must be " + (strict ? "below " : "at most ") + high.name;
     if (!other.written) {
-      message += std::string(" (") + origin_ + ')';
+      message += std::string(" ") + origin_;
       suggestion = strict ? "write " + std::string(other.name) + ", too"
                           : "write " + std::string(other.name) + ": " + Shown(at.value) + ", too";
     }
     const std::string path = path_ + '.' + at.name;
     report_.Error(places_.At(path), path, std::move(message), std::move(suggestion));
+    return false;
   }
 
-  void CheckFractions(TimeField& t1, TimeField& t2) const {
+  void CheckFractions(const TimeField& t1, const TimeField& t2) const {
     CheckOrder(t1, t2, /*strict=*/true);
     if (t2.written && !t2.bad && t2.value >= 1) {
       const std::string path = path_ + ".t2";
@@ -113,11 +116,12 @@ LeaseTimes BuildLeaseTimes(const config::LeaseTimes& block, const std::string& p
   const TimeField usual =
       builder.Seconds("default", block.has_default_(), block.default_(), &times.default_s);
   const TimeField max = builder.Seconds("max", block.has_max(), block.max(), &times.max_s);
-  TimeField t1 = builder.Fraction("t1", block.has_t1(), block.t1(), &times.t1);
-  TimeField t2 = builder.Fraction("t2", block.has_t2(), block.t2(), &times.t2);
-  builder.CheckOrder(min, usual, /*strict=*/false);
-  builder.CheckOrder(usual, max, /*strict=*/false);
-  builder.CheckOrder(min, max, /*strict=*/false);
+  const TimeField t1 = builder.Fraction("t1", block.has_t1(), block.t1(), &times.t1);
+  const TimeField t2 = builder.Fraction("t2", block.has_t2(), block.t2(), &times.t2);
+  const bool low_good = builder.CheckOrder(min, usual, /*strict=*/false);
+  const bool high_good = builder.CheckOrder(usual, max, /*strict=*/false);
+  // If both are the wrong way round, so are the outer two: nothing new.
+  if (low_good || high_good) builder.CheckOrder(min, max, /*strict=*/false);
   builder.CheckFractions(t1, t2);
   return times;
 }

@@ -32,7 +32,7 @@ class SubnetsBuilder {
 
   std::vector<Subnet> Build() {
     server_options_ = BuildOptions(file_.options(), "options", OptionBlock(), places_, report_);
-    server_times_ = BuildLeaseTimes(file_.lease_times(), "lease_times", LeaseTimes(), "the default",
+    server_times_ = BuildLeaseTimes(file_.lease_times(), "lease_times", LeaseTimes(), "by default",
                                     places_, report_);
     server_identifier_ =
         BuildServerIdentifier(file_.has_server_identifier(), file_.server_identifier(),
@@ -82,7 +82,7 @@ class SubnetsBuilder {
         BuildOptions(written.options(), path + ".options", server_options_, places_, report_);
     subnet.options = options.options;
     subnet.lease_times = BuildLeaseTimes(written.lease_times(), path + ".lease_times",
-                                         server_times_, "the server-wide value", places_, report_);
+                                         server_times_, "server-wide", places_, report_);
     subnet.authoritative =
         written.has_authoritative() ? written.authoritative() : file_.authoritative();
     subnet.server_identifier =

@@ -28,6 +28,9 @@ struct SyntaxHint {
 };
 constexpr SyntaxHint kSyntaxHints[] = {
     {"alias not found after *", "write a pattern in quotes: \"*\""},
+    {"found while scanning alias", "write a pattern in quotes: \"*\""},
+    {"anchor is not defined", "write a pattern in quotes: \"*\""},
+    {"unknown token", "a value that begins with this character needs quotes"},
     {"end of sequence flow not found", "is a ']' missing?"},
     {"end of map flow not found", "is a '}' missing?"},
     {"illegal map value", "check the indentation; a value with ': ' in it needs quotes"},
@@ -106,11 +109,13 @@ class YamlBuilder : public YAML::EventHandler {
   }
   void OnMapEnd() override { open_.pop_back(); }
 
-  // Where the parser stopped. At the end of the text yaml-cpp gives the position 1:1; the bracket
-  // that isn't closed says more.
-  FilePosition ErrorPosition(const YAML::Mark& mark) const {
-    if (mark.pos == 0 && !open_.empty()) return open_.back()->at;
-    return ToPosition(mark);
+  // Where the mistake is. For a bracket that isn't closed yaml-cpp gives a place near the end of
+  // the text; the bracket itself says more.
+  FilePosition ErrorPosition(const YAML::Exception& error) const {
+    if (!open_.empty() && error.msg.find("flow not found") != std::string::npos) {
+      return open_.back()->at;
+    }
+    return ToPosition(error.mark);
   }
 
  private:
@@ -157,9 +162,9 @@ bool YamlDocument::Parse(std::string_view text, Report& report) {
     }
     return true;
   } catch (const YAML::DeepRecursion& deep) {
-    report.Error(builder.ErrorPosition(deep.mark), "", "too deeply nested");
+    report.Error(builder.ErrorPosition(deep), "", "too deeply nested");
   } catch (const YAML::Exception& bad) {
-    report.Error(builder.ErrorPosition(bad.mark), "", "not valid YAML: " + Printable(bad.msg, 200),
+    report.Error(builder.ErrorPosition(bad), "", "not valid YAML: " + Printable(bad.msg, 200),
                  HintFor(bad.msg));
   } catch (const std::exception& other) {  // std::bad_alloc
     report.Error({}, "", std::string("can't be parsed: ") + other.what());
