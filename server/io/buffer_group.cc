@@ -39,8 +39,8 @@ absl::StatusOr<std::unique_ptr<BufferGroup>> BufferGroup::Make(std::size_t count
   void* memory =
       mmap(nullptr, memory_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
-    return absl::ErrnoToStatus(errno, absl::StrCat("cannot map ", memory_size,
-                                                   " octets for the receive buffers"));
+    return absl::ErrnoToStatus(
+        errno, absl::StrCat("cannot map ", memory_size, " octets for the receive buffers"));
   }
   made->memory_ = static_cast<std::uint8_t*>(memory);
   made->memory_size_ = memory_size;
@@ -79,9 +79,8 @@ void BufferGroup::Unregister(io_uring* ring) {
 void BufferGroup::Give(std::uint16_t buffer) {
   with_us_[buffer] = false;
   ++free_;
-  io_uring_buf_ring_add(buffer_ring_, buffers_ + buffer * stride_,
-                        static_cast<unsigned>(size_), buffer,
-                        io_uring_buf_ring_mask(static_cast<std::uint32_t>(count_)), 0);
+  io_uring_buf_ring_add(buffer_ring_, buffers_ + buffer * stride_, static_cast<unsigned>(size_),
+                        buffer, io_uring_buf_ring_mask(static_cast<std::uint32_t>(count_)), 0);
   io_uring_buf_ring_advance(buffer_ring_, 1);
 }
 

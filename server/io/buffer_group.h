@@ -16,7 +16,8 @@ struct io_uring_buf_ring;
 namespace ringdhcp {
 
 /// The provided buffers of one interface: memory for `count` buffers and the ring through which the
-/// kernel is given them. Who has a buffer is kept, and checked. Owned and used by the ring's thread.
+/// kernel is given them. Who has a buffer is kept, and checked. Owned and used by the ring's
+/// thread.
 class BufferGroup {
  public:
   /// `count`: a power of two, at most 32768. `size`: octets of each buffer. `group`: the kernel's

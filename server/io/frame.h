@@ -32,7 +32,8 @@ void BuildFrameHeader(const FrameFields& fields, std::span<const std::uint8_t> p
                       std::span<std::uint8_t, kFrameHeaderSize> header);
 
 /// The sum of 16-bit words of `octets` in ones' complement, not complemented (RFC 1071), added to
-/// `sum`. An odd last octet is padded with zero; only the last part of a sum may be odd. 0 to 65535.
+/// `sum`. An odd last octet is padded with zero; only the last part of a sum may be odd. 0 to
+/// 65535.
 std::uint16_t InternetSum(std::span<const std::uint8_t> octets, std::uint32_t sum = 0);
 
 }  // namespace ringdhcp

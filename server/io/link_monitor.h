@@ -24,8 +24,10 @@ struct LinkState {
   struct Address {
     Ipv4Address address;
     Ipv4Prefix prefix;
+    bool operator==(const Address&) const = default;
   };
   std::vector<Address> addresses;  // primary first, in the kernel's order
+  bool operator==(const LinkState&) const = default;
 };
 
 /// Follows the kernel's interfaces and IPv4 addresses through rtnetlink on a thread of its own.
@@ -38,8 +40,9 @@ class LinkMonitor {
   virtual std::uint64_t generation() const = 0;
 };
 
-/// `changed` is called on the monitor's thread after each change; thread-safe and brief. After a
-/// lost netlink message (ENOBUFS) the list is read anew.
+/// Follows the calling thread's network namespace. `changed` is called on the monitor's thread
+/// after each change; thread-safe and brief. After a lost netlink message (ENOBUFS) the list is
+/// read anew.
 absl::StatusOr<std::unique_ptr<LinkMonitor>> MakeLinkMonitor(std::function<void()> changed);
 
 }  // namespace ringdhcp

@@ -10,10 +10,12 @@
 
 namespace ringdhcp {
 
-/// Opens the sockets of one interface: a UDP socket on port 67 bound to the device (SO_BINDTODEVICE,
-/// IP_PKTINFO, SO_BROADCAST, SO_REUSEADDR off, raised SO_RCVBUF, IP_RECVERR) and, if the device has
-/// 6-octet Ethernet addresses, an AF_PACKET SOCK_RAW socket that receives nothing. When port 67 is
-/// taken the error names the process that has it (by /proc/net/udp and /proc/*/fd).
+/// Opens the sockets of one interface: a UDP socket on port 67 bound to the device (by index,
+/// IP_PKTINFO, SO_BROADCAST, SO_REUSEADDR off, raised SO_RCVBUF and SO_SNDBUF) and, if the device
+/// has 6-octet Ethernet addresses, an AF_PACKET SOCK_RAW socket that receives nothing. IP_RECVERR
+/// is off: with it an ICMP error sent by any host would fail a receive and a send to somebody else.
+/// `name` is for messages. When port 67 is taken the error (ALREADY_EXISTS) names the process that
+/// has it (by /proc/net/udp and /proc/*/fd). In the calling thread's network namespace.
 absl::StatusOr<InterfaceSockets> OpenInterfaceSockets(const std::string& name, int ifindex);
 
 /// Receive drops the kernel counted for this socket so far (SO_MEMINFO); nullopt on error.

@@ -48,8 +48,8 @@ struct UserData {
            std::uint64_t{generation & 0xFFFFFFU} << 32 | index;
   }
   static UserData Unpack(std::uint64_t value) {
-    return {static_cast<Operation>(value >> 56), static_cast<std::uint32_t>(value >> 32) & 0xFFFFFFU,
-            static_cast<std::uint32_t>(value)};
+    return {static_cast<Operation>(value >> 56),
+            static_cast<std::uint32_t>(value >> 32) & 0xFFFFFFU, static_cast<std::uint32_t>(value)};
   }
 };
 
@@ -503,8 +503,7 @@ void UringRing::HandleReceive(InterfaceSlot slot, std::uint32_t generation,
 
 bool UringRing::ParseDatagram(std::span<std::uint8_t> buffer, int size,
                               ReceivedDatagram& datagram) {
-  io_uring_recvmsg_out* message =
-      io_uring_recvmsg_validate(buffer.data(), size, &receive_message_);
+  io_uring_recvmsg_out* message = io_uring_recvmsg_validate(buffer.data(), size, &receive_message_);
   if (message == nullptr || message->namelen < sizeof(sockaddr_in)) return false;
   sockaddr_in source{};
   std::memcpy(&source, io_uring_recvmsg_name(message), sizeof(source));
@@ -539,14 +538,15 @@ absl::StatusOr<std::unique_ptr<Ring>> MakeUringRing(const UringLimits& limits) {
       + limits.send_slots                                         // one per send
       + 1;                                                        // the wake-up
   if (completions > kCompletionEntriesMax) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        limits.interfaces_max, " interfaces with ", limits.buffers_per_interface,
-        " receive buffers each and ", limits.send_slots, " send slots need ", completions,
-        " completion entries; the kernel allows ", kCompletionEntriesMax,
-        ": serve fewer interfaces or use fewer buffers"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(limits.interfaces_max, " interfaces with ", limits.buffers_per_interface,
+                     " receive buffers each and ", limits.send_slots, " send slots need ",
+                     completions, " completion entries; the kernel allows ", kCompletionEntriesMax,
+                     ": serve fewer interfaces or use fewer buffers"));
   }
   auto ring = std::make_unique<UringRing>(limits);
-  const auto entries = static_cast<unsigned>(std::max<std::size_t>(completions, kSubmissionEntries));
+  const auto entries =
+      static_cast<unsigned>(std::max<std::size_t>(completions, kSubmissionEntries));
   if (absl::Status status = ring->Init(entries); !status.ok()) return status;
   return ring;
 }

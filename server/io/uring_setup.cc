@@ -90,10 +90,9 @@ absl::Status Probe(io_uring* ring) {
     }
   }
   if (missing.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat("this kernel's io_uring (Linux ",
-                                                    KernelRelease(), ") lacks ",
-                                                    absl::StrJoin(missing, ", "),
-                                                    "; ringdhcp needs Linux 6.1 or newer"));
+  return absl::FailedPreconditionError(
+      absl::StrCat("this kernel's io_uring (Linux ", KernelRelease(), ") lacks ",
+                   absl::StrJoin(missing, ", "), "; ringdhcp needs Linux 6.1 or newer"));
 }
 
 }  // namespace
@@ -119,10 +118,10 @@ absl::Status ExplainSetupError(int error) {
           "io_uring_setup, io_uring_enter and io_uring_register in it"));
     case EINVAL: {
       const std::string flag = RefusedFlag();
-      return absl::FailedPreconditionError(absl::StrCat(
-          "this kernel's io_uring (Linux ", KernelRelease(), ") lacks ",
-          flag.empty() ? "something that was asked of it" : flag,
-          "; ringdhcp needs Linux 6.1 or newer"));
+      return absl::FailedPreconditionError(
+          absl::StrCat("this kernel's io_uring (Linux ", KernelRelease(), ") lacks ",
+                       flag.empty() ? "something that was asked of it" : flag,
+                       "; ringdhcp needs Linux 6.1 or newer"));
     }
     case ENOMEM:
       return absl::ResourceExhaustedError(

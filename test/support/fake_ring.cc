@@ -155,8 +155,8 @@ void FakeRing::RunReceive(InterfaceSlot slot) {
     Completion completion;
     completion.kind = Completion::Kind::kReceived;
     completion.interface = slot;
-    completion.datagram = {BufferId(buffer), i.buffers[buffer], size < datagram.payload.size(),
-                           datagram.source, datagram.source_port, datagram.destination,
+    completion.datagram = {BufferId(buffer), i.buffers[buffer],    size < datagram.payload.size(),
+                           datagram.source,  datagram.source_port, datagram.destination,
                            datagram.local};
     completions_.push_back(completion);
     if (size == 0) {  // the kernel takes a length of zero for the end of a stream
@@ -241,7 +241,9 @@ void FakeRing::FailSends(InterfaceSlot interface, int error, std::size_t count) 
   At(interface).fail_count = count;
 }
 
-void FakeRing::SetSendError(InterfaceSlot interface, int error) { At(interface).send_error = error; }
+void FakeRing::SetSendError(InterfaceSlot interface, int error) {
+  At(interface).send_error = error;
+}
 
 void FakeRing::HoldSends(InterfaceSlot interface, bool hold) { At(interface).hold_sends = hold; }
 
