@@ -16,7 +16,8 @@ class BridgeTest(system_test.SystemTest):
         try:
             namespace.ip_in(self.network.server_namespace, "link", "add", "trial", *arguments)
         except RuntimeError as error:
-            say(f"skipped: `ip link add trial {' '.join(arguments)}`: {str(error).split('Error: ')[-1]}")
+            cause = str(error).rsplit("Error: ", maxsplit=1)[-1]
+            say(f"skipped, the kernel lacks it: {' '.join(arguments)}: {cause}")
             return False
         namespace.ip_in(self.network.server_namespace, "link", "del", "trial")
         return True

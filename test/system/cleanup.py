@@ -1,4 +1,4 @@
-"""What a test made is undone when it ends, however it ends: a stack of undo steps, last in first."""
+"""What a test made is undone when it ends, however it ends: a stack of undo steps."""
 
 import atexit
 import signal

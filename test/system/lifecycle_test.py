@@ -40,7 +40,7 @@ class LifecycleTest(system_test.SystemTest):
         self.daemon.start()
         kept = [ack.yiaddr for number in range(2, 60) for ack in self.lease_both(number)]
         self.daemon.process.send_signal(signal.SIGTERM)
-        for number in range(100, 160):  # what is still acknowledged has to be stored as well
+        for number in range(100, 130):  # what is still acknowledged has to be stored as well
             for index, port in enumerate(self.ports):
                 ack = port.acquire(packet_port.mac_of(number, index), 0.02, 1)
                 kept += [ack.yiaddr] if ack else []
