@@ -36,11 +36,22 @@ constexpr SyntaxHint kSyntaxHints[] = {
     {"illegal map value", "check the indentation; a value with ': ' in it needs quotes"},
     {"end of map not found", "check the indentation of this line"},
     {"end of sequence not found", "check the indentation of this line"},
-    {"illegal EOF in scalar", "is a closing quote missing?"},
-    {"illegal tab", "indent with spaces"},
+    {"illegal EOF in scalar", "is a closing quote missing after this?"},
 };
 
-std::string HintFor(const std::string& message) {
+// Is there a tab before the first other character of the line?
+bool IsIndentedWithTab(std::string_view text, int line) {
+  for (int i = 1; i < line; ++i) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return false;
+    text.remove_prefix(end + 1);
+  }
+  text = text.substr(0, text.find_first_not_of(" \t"));
+  return text.find('\t') != std::string_view::npos;
+}
+
+std::string HintFor(const std::string& message, std::string_view text, FilePosition at) {
+  if (IsIndentedWithTab(text, at.line)) return "indent with spaces, not with tabs";
   for (const SyntaxHint& entry : kSyntaxHints) {
     if (message.find(entry.message_part) != std::string::npos) return entry.hint;
   }
@@ -109,11 +120,14 @@ class YamlBuilder : public YAML::EventHandler {
   }
   void OnMapEnd() override { open_.pop_back(); }
 
-  // Where the mistake is. For a bracket that isn't closed yaml-cpp gives a place near the end of
-  // the text; the bracket itself says more.
+  // Where the mistake is. For a bracket or a quote that isn't closed yaml-cpp gives a place near
+  // the end of the text; the bracket itself, or the last good value before the quote, says more.
   FilePosition ErrorPosition(const YAML::Exception& error) const {
     if (!open_.empty() && error.msg.find("flow not found") != std::string::npos) {
       return open_.back()->at;
+    }
+    if (error.msg.find("illegal EOF in scalar") != std::string::npos && last_.line != 0) {
+      return last_;
     }
     return ToPosition(error.mark);
   }
@@ -127,6 +141,7 @@ class YamlBuilder : public YAML::EventHandler {
     YamlNode& node = document_.nodes_.emplace_back();
     node.kind = kind;
     node.at = ToPosition(mark);
+    last_ = node.at;
     if (anchor != 0) anchors_[anchor] = &node;
     return &node;
   }
@@ -144,6 +159,7 @@ class YamlBuilder : public YAML::EventHandler {
 
   YamlDocument& document_;
   std::vector<YamlNode*> open_;
+  FilePosition last_;  // of the latest node
   std::unordered_map<YAML::anchor_t, const YamlNode*> anchors_;
   int documents_ = 0;
 };
@@ -156,7 +172,8 @@ bool YamlDocument::Parse(std::string_view text, Report& report) {
   if (!CheckCharacters(text, report)) return false;
   YamlBuilder builder(*this);
   try {
-    std::istringstream stream{std::string(text)};
+    // yaml-cpp takes the end of the text for a closing quote if a line end comes before it.
+    std::istringstream stream{std::string(text.substr(0, text.find_last_not_of(" \t\r\n") + 1))};
     YAML::Parser parser(stream);
     while (parser.HandleNextDocument(builder)) {
     }
@@ -164,8 +181,8 @@ bool YamlDocument::Parse(std::string_view text, Report& report) {
   } catch (const YAML::DeepRecursion& deep) {
     report.Error(builder.ErrorPosition(deep), "", "too deeply nested");
   } catch (const YAML::Exception& bad) {
-    report.Error(builder.ErrorPosition(bad), "", "not valid YAML: " + Printable(bad.msg, 200),
-                 HintFor(bad.msg));
+    const FilePosition at = builder.ErrorPosition(bad);
+    report.Error(at, "", "not valid YAML: " + Printable(bad.msg, 200), HintFor(bad.msg, text, at));
   } catch (const std::exception& other) {  // std::bad_alloc
     report.Error({}, "", std::string("can't be parsed: ") + other.what());
   }
