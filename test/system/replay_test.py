@@ -29,6 +29,12 @@ def header_of(payload):
     return dhcp.decode(padded[:236] + bytes((99, 130, 83, 99)) + padded[240:])
 
 
+def is_station(request):
+    """Whether chaddr is an Ethernet address that a frame can be sent to: no group, not zero."""
+    return (request.htype, request.hlen) == (1, 6) and not request.chaddr[0] & 1 \
+        and any(request.chaddr)
+
+
 def allowed(request, reply):
     """Whether the way of a reply is one that RFC 2131 section 4.1 gives for its request."""
     where = (reply.destination, reply.destination_port)
@@ -38,10 +44,12 @@ def allowed(request, reply):
         and reply.destination_mac == dhcp.BROADCAST_MAC
     if reply.message.type == dhcp.NAK:
         return everyone
-    if request.ciaddr != dhcp.ANY:
-        return where == (request.ciaddr, dhcp.CLIENT_PORT)
-    # Without a 6-octet Ethernet address there is no frame to a single client.
-    if request.flags & dhcp.FLAG_BROADCAST or (request.htype, request.hlen) != (1, 6):
+    if request.ciaddr != dhcp.ANY and where == (request.ciaddr, dhcp.CLIENT_PORT):
+        return True
+    # Section 4.4.1 wants ciaddr zero in a DISCOVER: one that is set may count as zero.
+    if request.ciaddr != dhcp.ANY and request.type != dhcp.DISCOVER:
+        return False
+    if request.flags & dhcp.FLAG_BROADCAST or not is_station(request):
         return everyone
     return where == (reply.message.yiaddr, dhcp.CLIENT_PORT) \
         and reply.destination_mac == request.chaddr

@@ -52,16 +52,15 @@ class StoreFullTest(system_test.SystemTest):
         return ack
 
     def fill(self):
-        """Takes every free octet of the tmpfs; returns the file that has them."""
+        """Takes every free octet of the tmpfs, again and again; returns the file that has them."""
         path = os.path.join(self.data, "filler")
-        with open(path, "wb", buffering=0) as file:
+        with open(path, "ab", buffering=0) as file:
             for size in (1 << 16, 4096):
                 try:
                     while True:
                         file.write(b"\0" * size)
                 except OSError as error:
                     self.assertEqual(error.errno, 28)  # ENOSPC
-        say(f"disk filled with {os.path.getsize(path) >> 10} KiB")
         return path
 
     def test_full_and_free_again(self):
@@ -69,12 +68,14 @@ class StoreFullTest(system_test.SystemTest):
         self.start()
         early = [self.lease(index, number).yiaddr for index in (0, 1) for number in (1, 2, 3)]
         time.sleep(2.1)
-        filler = self.fill()
         given = 0
-        for number in range(100, 400):
+        for number in range(100, 1000):
+            # Again each time: the server reopens the store, and that frees a few pages.
+            filler = self.fill()
             if self.lease(number % 2, number, 1.0) is None:
                 break
             given += 1
+        say(f"disk filled with {os.path.getsize(filler) >> 10} KiB")
         self.assertTrue(wait_until(lambda: not self.daemon.ready(), 3), "still ready")
         status, body = self.daemon.get("/readyz")
         say(f"{given} more leases fitted; readyz {status}: {body.strip()}")
