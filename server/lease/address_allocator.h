@@ -33,8 +33,8 @@ class AddressAllocator {
   std::uint32_t NextNeverUsed(std::uint32_t subnet);
 
   struct SubnetState {
-    LeaseList given_back;       // least recently used first
-    std::uint32_t cursor = 0;   // every index of the subnet before it was used
+    LeaseList given_back;      // least recently used first
+    std::uint32_t cursor = 0;  // every index of the subnet before it was used
     std::uint32_t end = 0;
   };
   LeaseTable& table_;

@@ -36,7 +36,8 @@ class ClientDetails::Reader {
 };
 
 // The constant keeps a handful of long options possible with the smallest pools.
-ClientDetails::ClientDetails(std::size_t leases) : chunks_(leases * 2 + 64), free_(chunks_.size()) {}
+ClientDetails::ClientDetails(std::size_t leases)
+    : chunks_(leases * 2 + 64), free_(chunks_.size()) {}
 
 std::uint32_t ClientDetails::Take() {
   RINGDHCP_CHECK(free_ > 0);

@@ -16,8 +16,8 @@ namespace ringdhcp {
 /// 82, and a RELEASE, which rarely has a name, still give a complete row. Chains of 32-octet chunks
 /// from one reserved array: two chunks for each address, which is 54 octets of text on average.
 /// When all are in use, the name and then option 82 are not kept; rows made from the message itself
-/// stay complete. (The client identifier needs no room here: every message that makes a row has it.)
-/// One thread.
+/// stay complete. (The client identifier needs no room here: every message that makes a row has
+/// it.) One thread.
 class ClientDetails {
  public:
   struct View {
@@ -47,7 +47,7 @@ class ClientDetails {
 
   std::uint32_t Take();
 
-  ZeroedArray<Chunk> chunks_;  // a handle is an index plus one
+  ZeroedArray<Chunk> chunks_;   // a handle is an index plus one
   std::size_t never_used_ = 0;  // chunks from here on were never used
   std::uint32_t returned_ = 0;  // list of chunks given back
   std::size_t free_;

@@ -2,8 +2,8 @@
 
 namespace ringdhcp {
 
-// RFC 2131 section 4.3.3: the address is in use by somebody unknown. Only the holder of the lease may
-// say so, else one host could empty the pool. Option 54 is not insisted on.
+// RFC 2131 section 4.3.3: the address is in use by somebody unknown. Only the holder of the lease
+// may say so, else one host could empty the pool. Option 54 is not insisted on.
 void LeaseEngine::Impl::Decline(Exchange& exchange) {
   const OptionSet& options = exchange.message.options;
   const auto server = options.FindAddress(OptionCode::kServerIdentifier);

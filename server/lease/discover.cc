@@ -17,9 +17,9 @@ std::span<const Ipv4Address> HostAddresses(const LinkView& link) {
 
 }  // namespace
 
-// RFC 2131 section 4.3.1: the client's current address, its previous one, the one it asks for, or any
-// other. The OFFER states the time that the ACK will grant, also to a client that has a lease. An
-// offer is held in memory only: a flood of DISCOVERs costs the pool at most `offer_hold_s`.
+// RFC 2131 section 4.3.1: the client's current address, its previous one, the one it asks for, or
+// any other. The OFFER states the time that the ACK will grant, also to a client that has a lease.
+// An offer is held in memory only: a flood of DISCOVERs costs the pool at most `offer_hold_s`.
 void LeaseEngine::Impl::Discover(Exchange& exchange) {
   const std::uint32_t wanted = WantedTime(exchange);
   std::uint32_t own = OwnLease(exchange);

@@ -13,8 +13,8 @@ void ExpiryWheel::Start(std::uint32_t index, std::int64_t now_ns) {
   if (lease.deadline_ns == kNeverNs) return;
   // An empty wheel may leap: at start the clock is far from zero.
   if (size_ == 0) {
-    tick_ = std::max(tick_, static_cast<std::uint64_t>(std::max<std::int64_t>(now_ns, 0)) >>
-                                kTickShift);
+    tick_ = std::max(tick_,
+                     static_cast<std::uint64_t>(std::max<std::int64_t>(now_ns, 0)) >> kTickShift);
   }
   ++size_;
   Link(index);
@@ -27,8 +27,7 @@ void ExpiryWheel::Link(std::uint32_t index) {
   // Rounded up: never early.
   const std::uint64_t ceiling = (deadline + (std::uint64_t{1} << kTickShift) - 1) >> kTickShift;
   const std::uint64_t tick = std::max(ceiling, tick_);
-  const unsigned top_bit =
-      static_cast<unsigned>(std::bit_width((tick ^ tick_) | (kSlots - 1))) - 1;
+  const unsigned top_bit = static_cast<unsigned>(std::bit_width((tick ^ tick_) | (kSlots - 1))) - 1;
   const unsigned level = top_bit / kLevelBits;
   RINGDHCP_CHECK(level < kLevels);
   const unsigned slot = Digit(tick, level);

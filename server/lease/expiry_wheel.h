@@ -10,9 +10,9 @@
 namespace ringdhcp {
 
 /// The timers of all leases: a hierarchical timing wheel of 7 levels of 64 slots, 2^24 ns (16.8 ms)
-/// fine, that spans every time there is. Start and stop take constant time; a timer is moved down at
-/// most six times in its life; empty slots are skipped by bit maps, so a leap of days costs nothing.
-/// Lists run through the leases. One thread.
+/// fine, that spans every time there is. Start and stop take constant time; a timer is moved down
+/// at most six times in its life; empty slots are skipped by bit maps, so a leap of days costs
+/// nothing. Lists run through the leases. One thread.
 class ExpiryWheel {
  public:
   /// `table` must outlive the wheel.
@@ -23,8 +23,8 @@ class ExpiryWheel {
   /// Stops it; nothing if it has none.
   void Stop(std::uint32_t index);
   /// Takes out one lease whose deadline is at or before now_ns; never one that is later. kNoLease:
-  /// none is due, or `moves`, the number of timers that may be moved down (each takes one off), fell
-  /// to zero first.
+  /// none is due, or `moves`, the number of timers that may be moved down (each takes one off),
+  /// fell to zero first.
   std::uint32_t TakeDue(std::int64_t now_ns, std::size_t& moves);
   std::size_t size() const { return size_; }
 

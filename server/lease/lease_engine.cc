@@ -149,11 +149,10 @@ bool LeaseEngine::Impl::NamesThisServer(const Exchange& exchange, Ipv4Address id
 
 namespace {
 
-// Option 54 for a client of the subnet: what the relay put in the server's place (RFC 5107), what is
-// configured, or the interface's address next to the client.
+// Option 54 for a client of the subnet: what the relay put in the server's place (RFC 5107), what
+// is configured, or the interface's address next to the client.
 std::optional<Ipv4Address> ServerIdentifier(const Exchange& exchange) {
-  if (const auto override_by_relay =
-          FindRelayAddress(exchange.message, kServerIdentifierOverride);
+  if (const auto override_by_relay = FindRelayAddress(exchange.message, kServerIdentifierOverride);
       override_by_relay && override_by_relay->IsUnicastHost()) {
     return override_by_relay;
   }
@@ -180,8 +179,8 @@ void Reset(Decision& decision) {
   decision.has_mutation = false;
 }
 
-// RELEASE and DECLINE name the address they are about, and that tells the subnet: a RELEASE may come
-// from anywhere.
+// RELEASE and DECLINE name the address they are about, and that tells the subnet: a RELEASE may
+// come from anywhere.
 std::optional<Ipv4Address> AddressGivenUp(const Message& message) {
   if (message.type == MessageType::kRelease) return message.header.ciaddr;
   return message.options.FindAddress(OptionCode::kRequestedAddress);
@@ -203,8 +202,8 @@ void LeaseEngine::Handle(const Message& message, const LinkView& link, const Now
   Reset(decision);
   Impl& impl = *impl_;
   Exchange exchange{message, link, now, store_ok, decision};
-  if (!message.header.giaddr.IsZero() && (!message.header.giaddr.IsUnicastHost() ||
-                                          impl.IsHostAddress(link, message.header.giaddr))) {
+  if (!message.header.giaddr.IsZero() &&
+      (!message.header.giaddr.IsUnicastHost() || impl.IsHostAddress(link, message.header.giaddr))) {
     return impl.Drop(exchange, DropReason::kBadGiaddr);
   }
   const auto client = Identify(message);

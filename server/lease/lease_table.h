@@ -41,8 +41,8 @@ struct Lease {
   /// Neighbours in the free list or in a slot of the expiry wheel; an address is never in both.
   std::uint32_t previous, next;
   Ipv4Address address;
-  std::uint32_t subnet;   // index into EngineConfig::subnets
-  std::uint32_t details;  // host name and option 82, see client_details.h; 0: none
+  std::uint32_t subnet;      // index into EngineConfig::subnets
+  std::uint32_t details;     // host name and option 82, see client_details.h; 0: none
   std::uint16_t timer_slot;  // slot of the wheel plus 1; 0: no timer
   LeaseState state;
   std::uint8_t htype, hlen;

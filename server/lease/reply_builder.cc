@@ -12,8 +12,8 @@ namespace ringdhcp {
 
 namespace {
 
-// Codes that the protocol itself fills in or forbids in replies (RFC 2131 table 3): never taken from
-// the configuration. 61 and 82 are echoed, and 118 where it was used.
+// Codes that the protocol itself fills in or forbids in replies (RFC 2131 table 3): never taken
+// from the configuration. 61 and 82 are echoed, and 118 where it was used.
 constexpr bool IsProtocolOption(std::uint8_t code) {
   switch (static_cast<OptionCode>(code)) {
     case OptionCode::kPad:
@@ -115,7 +115,8 @@ Header ReplyHeader(const Message& request, const Decision& decision) {
   header.yiaddr = decision.yiaddr;
   // Only an address that is the client's is repeated: garbage in ciaddr is not.
   const bool inform = request.type == MessageType::kInform;
-  if (decision.reply_type == MessageType::kAck && ((inform && from.ciaddr.IsUnicastHost()) || from.ciaddr == decision.yiaddr)) {
+  if (decision.reply_type == MessageType::kAck &&
+      ((inform && from.ciaddr.IsUnicastHost()) || from.ciaddr == decision.yiaddr)) {
     header.ciaddr = from.ciaddr;
   }
   // RFC 2131 section 4.3.2: the relay must not unicast a NAK to an address that is wrong.
@@ -131,8 +132,8 @@ const Reply& ReplyBuilder::Build(const Message& request, const Decision& decisio
   Numbers numbers(scratch_);
   reply_.Clear();
   reply_.header = ReplyHeader(request, decision);
-  reply_.Add(OptionCode::kMessageType,
-             numbers.Put8(static_cast<std::uint8_t>(decision.reply_type)), true);
+  reply_.Add(OptionCode::kMessageType, numbers.Put8(static_cast<std::uint8_t>(decision.reply_type)),
+             true);
   reply_.Add(OptionCode::kServerIdentifier, numbers.Put32(decision.server_identifier.value), true);
   if (decision.lease_time_s != 0) {
     reply_.Add(OptionCode::kLeaseTime, numbers.Put32(decision.lease_time_s), true);

@@ -39,8 +39,8 @@ void LeaseEngine::Impl::Request(Exchange& exchange) {
 }
 
 // The client chose this server, so no other one will answer: always an ACK or a NAK. An address we
-// did not offer is granted if it is free and the client has none: the offer was made before a restart
-// or its hold has ended.
+// did not offer is granted if it is free and the client has none: the offer was made before a
+// restart or its hold has ended.
 void LeaseEngine::Impl::Selecting(Exchange& exchange, Ipv4Address address) {
   if (!exchange.subnet->prefix.Contains(address)) return Nak(exchange, kWrongNetwork);
   const std::uint32_t index = table.Find(address);
@@ -53,8 +53,8 @@ void LeaseEngine::Impl::Selecting(Exchange& exchange, Ipv4Address address) {
   Acknowledge(exchange, index, false);
 }
 
-// The client remembers an address and wants to know whether it may still use it. Without a record of
-// the client a server "MUST remain silent", unless it is the only authority on this network.
+// The client remembers an address and wants to know whether it may still use it. Without a record
+// of the client a server "MUST remain silent", unless it is the only authority on this network.
 void LeaseEngine::Impl::InitReboot(Exchange& exchange, Ipv4Address address) {
   if (!exchange.subnet->prefix.Contains(address)) {
     const bool on_link = exchange.message.header.giaddr.IsZero() &&
@@ -109,8 +109,7 @@ ClientDetails::View LeaseEngine::Impl::DetailsOf(const Exchange& exchange, std::
   if (!renewing) return view;
   // A renewal goes past the relay, and often has no name.
   const bool keep_name = view.host_name.empty();
-  const bool keep_relay =
-      view.relay_information.empty() && exchange.message.header.giaddr.IsZero();
+  const bool keep_relay = view.relay_information.empty() && exchange.message.header.giaddr.IsZero();
   if (!keep_name && !keep_relay) return view;
   scratch.host_name_length = scratch.relay_information_length = 0;
   details.CopyTo(table[index].details, scratch);

@@ -22,8 +22,8 @@ struct RequestedLease {
   Ipv4Address address;  // the address the client wants or has
 };
 
-/// Reads the state off a REQUEST. A ciaddr that can't be a host's is ignored, as is any ciaddr beside
-/// options 54 and 50.
+/// Reads the state off a REQUEST. A ciaddr that can't be a host's is ignored, as is any ciaddr
+/// beside options 54 and 50.
 RequestedLease ClassifyRequest(const Message& message);
 
 }  // namespace ringdhcp

@@ -9,8 +9,8 @@ namespace ringdhcp {
 
 namespace {
 
-// The address the client says it has, where the message's type means it: a DISCOVER with ciaddr, for
-// one, is sent by clients that lost their network (RFC 2131 table 5 wants 0 there).
+// The address the client says it has, where the message's type means it: a DISCOVER with ciaddr,
+// for one, is sent by clients that lost their network (RFC 2131 table 5 wants 0 there).
 Ipv4Address AddressInUse(const Message& message) {
   const Ipv4Address ciaddr = message.header.ciaddr;
   if (!ciaddr.IsUnicastHost()) return {};

@@ -13,18 +13,17 @@
 
 namespace ringdhcp {
 
-/// Sub-option `code` of option 82 as an address (RFC 3046 section 2.0); nullopt when it is absent, not
-/// of 4 octets, or when the packet did not come through a relay.
+/// Sub-option `code` of option 82 as an address (RFC 3046 section 2.0); nullopt when it is absent,
+/// not of 4 octets, or when the packet did not come through a relay.
 std::optional<Ipv4Address> FindRelayAddress(const Message& message, std::uint8_t code);
 inline constexpr std::uint8_t kLinkSelection = 5;              // RFC 3527
 inline constexpr std::uint8_t kServerIdentifierOverride = 11;  // RFC 5107
 
-/// Which subnet a packet belongs to. Relayed: link selection (RFC 3527), subnet selection (RFC 3011),
-/// giaddr, in this order; one that names no subnet of ours is not passed over. Direct: the subnet of
-/// ciaddr if the client has an address (REQUEST while renewing, RELEASE, INFORM), which also holds
-/// for unicasts from a routed network; else the subnet tied to the interface by name; else
-/// that of the interface's addresses, in their order.
-/// One thread.
+/// Which subnet a packet belongs to. Relayed: link selection (RFC 3527), subnet selection (RFC
+/// 3011), giaddr, in this order; one that names no subnet of ours is not passed over. Direct: the
+/// subnet of ciaddr if the client has an address (REQUEST while renewing, RELEASE, INFORM), which
+/// also holds for unicasts from a routed network; else the subnet tied to the interface by name;
+/// else that of the interface's addresses, in their order. One thread.
 class SubnetSelector {
  public:
   /// `subnets` ascending by prefix, disjoint; must outlive the selector.
