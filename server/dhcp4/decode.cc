@@ -93,7 +93,7 @@ class Decoder {
   Decoder(std::span<const std::uint8_t> payload, OptionSet& set) : payload_(payload), set_(set) {}
 
   std::optional<DropReason> Run() {
-    set_.entries_.fill({});
+    set_.entries_ = {};
     if (!MeasureFields()) return DropReason::kMalformedOptions;
     CopyFields();
     return std::nullopt;

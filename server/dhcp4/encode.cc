@@ -24,15 +24,28 @@ constexpr std::size_t kMaximumMessageSizeMin = 576;  // RFC 2132 section 9.10
 // in which it tries them (RFC 2132 section 9.3).
 enum class Overload : std::uint8_t { kNone = 0, kFile = 1, kFileAndSname = 3 };
 
-// The options of the reply, by index, that are to be written.
-using Chosen = std::array<bool, Reply::kOptionsMax>;
-
 // The size on the wire of a value in as few pieces as possible.
 std::size_t EncodedSize(std::size_t value_size) {
   const std::size_t pieces =
       value_size == 0 ? 1 : (value_size + kOptionLengthMax - 1) / kOptionLengthMax;
   return value_size + pieces * kOptionHeaderSize;
 }
+
+// The options of the reply, by index, that are to be written.
+struct Chosen {
+  std::array<bool, Reply::kOptionsMax> in{};
+  // Octets that they need at least.
+  std::size_t size = 0;
+
+  void Add(std::size_t i, const ReplyOption& option) {
+    in[i] = true;
+    size += EncodedSize(option.value.size());
+  }
+  void Remove(std::size_t i, const ReplyOption& option) {
+    in[i] = false;
+    size -= EncodedSize(option.value.size());
+  }
+};
 
 // Clients look for these before they look for option 52, and some know nothing of option 52.
 bool StaysInOptionsField(OptionCode code) {
@@ -67,8 +80,10 @@ class Attempt {
 
   bool Run(std::span<const ReplyOption> options, const Chosen& chosen) {
     if (reserved_ > options_.remaining()) return false;
+    // Most attempts that fail do so here, before anything is copied.
+    if (chosen.size > Room(0) + Room(1) + Room(2)) return false;
     for (std::size_t i = 0; i < options.size(); ++i) {
-      if (chosen[i] && !Place(options[i])) return false;
+      if (chosen.in[i] && !Place(options[i])) return false;
     }
     Finish();
     return true;
@@ -152,9 +167,11 @@ class Layout {
   // Returns the octets used of the options field; nullopt when the required options do not fit.
   std::optional<std::size_t> Run() {
     Chosen chosen;
-    chosen.fill(true);
+    for (std::size_t i = 0; i < options_.size(); ++i) chosen.Add(i, options_[i]);
     if (const auto size = Try(chosen)) return size;
-    for (std::size_t i = 0; i < options_.size(); ++i) chosen[i] = options_[i].required;
+    for (std::size_t i = 0; i < options_.size(); ++i) {
+      if (!options_[i].required) chosen.Remove(i, options_[i]);
+    }
     if (!Try(chosen)) {
       // RFC 3046 section 2.2: a reply without the relay's information is better than none.
       if (!relay_agent_information_) return std::nullopt;
@@ -163,10 +180,10 @@ class Layout {
       if (!Try(chosen)) return std::nullopt;
     }
     for (std::size_t i = 0; i < options_.size(); ++i) {
-      if (chosen[i]) continue;
-      chosen[i] = true;
+      if (chosen.in[i]) continue;
+      chosen.Add(i, options_[i]);
       if (Try(chosen)) continue;
-      chosen[i] = false;
+      chosen.Remove(i, options_[i]);
       ++dropped_;
     }
     return Try(chosen);

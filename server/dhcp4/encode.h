@@ -15,8 +15,9 @@ namespace ringdhcp {
 /// One option of a reply. `value` is borrowed and must outlive Encode.
 struct ReplyOption {
   OptionCode code{};
-  /// Must be in the reply, or the reply may not be sent (51, 53, 54, 61). Others are left out, last
-  /// first, when they do not fit (option 82 counts as a special case: RFC 3046 section 2.2).
+  /// Must be in the reply, or the reply may not be sent (51, 53, 54, 61). The others are tried in
+  /// order when there is not room for all of them, and each one that does not fit any more is left
+  /// out. Option 82 comes between the two: RFC 3046 section 2.2.
   bool required = false;
   std::span<const std::uint8_t> value;
 };
@@ -26,7 +27,8 @@ class Reply {
  public:
   static constexpr std::size_t kOptionsMax = 64;
   Header header;
-  /// Appends; the caller keeps the order 53, 54, 51, requested..., and adds no option 82 here.
+  /// Appends; the caller keeps the order 53, 54, 51, requested..., adds each code at most once, and
+  /// neither 52, which is the encoder's own, nor 82.
   void Add(OptionCode code, std::span<const std::uint8_t> value, bool required = false) {
     RINGDHCP_CHECK(count_ < kOptionsMax);
     options_[count_++] = {code, required, value};
@@ -53,9 +55,12 @@ struct EncodeResult {
 /// kReplyPayloadMax. Result is in [548, 1472] unless the MTU is smaller than 576.
 std::size_t MaximumPayload(const OptionSet& options, std::size_t interface_mtu);
 
-/// Encodes `reply` into `out`, at most `payload_max` octets (and out.size()). Long values are split
-/// (RFC 3396); when the options field is full, `file` then `sname` are used (option 52); padded to
-/// 300 octets after the end option. No allocation.
+/// Encodes `reply` into `out`, at most `payload_max` octets (and out.size()). Values of more than
+/// 255 octets are split (RFC 3396); when the options field is full, `file` then `sname` take what
+/// fits there (option 52), in order within each field. 53, 54, 51 and 82 stay in the options field.
+/// A shorter value is split over the fields only if it is required. Padded to 300 octets after the
+/// end option, or to the space if that is smaller. On size 0 `out` holds nothing of use. No
+/// allocation.
 EncodeResult Encode(const Reply& reply, std::size_t payload_max, std::span<std::uint8_t> out);
 
 }  // namespace ringdhcp
