@@ -74,6 +74,13 @@ def addresses(namespace, interface):
     return [info["local"] for link in shown for info in link.get("addr_info", [])]
 
 
+def udp_buffer_drops(namespace):
+    """Datagrams dropped in a namespace because the receiving program's socket buffer was full."""
+    with inside(namespace), open("/proc/thread-self/net/snmp", encoding="ascii") as file:
+        names, values = [line.split() for line in file if line.startswith("Udp:")]
+    return int(values[names.index("RcvbufErrors")])
+
+
 def _alive(pid):
     return os.path.exists(f"/proc/{pid}")
 

@@ -4,6 +4,7 @@ The full run: perfdhcp_test.py --server PROGRAM --rate 5000 --seconds 20 --limit
 """
 
 import ipaddress
+import os
 
 import namespace
 import perfdhcp
@@ -43,7 +44,8 @@ class PerfdhcpTest(system_test.SystemTest):
             f"lost {result.drop_percent('DISCOVER', 'OFFER'):.2f} % of DISCOVERs and "
             f"{result.drop_percent('REQUEST', 'ACK'):.2f} % of REQUESTs, "
             f"duplicates {result.duplicates}, REQUEST to ACK {result.average_ms:.2f} ms average "
-            f"{result.maximum_ms:.1f} ms worst; kernel drops {kernel:.0f}, server drops {dropped}")
+            f"{result.maximum_ms:.1f} ms worst; kernel drops {kernel:.0f}, server drops {dropped}; "
+            f"perfdhcp's own kernel drops {namespace.udp_buffer_drops(link.client_namespace)}")
         return acks
 
     def test_even_load(self):
@@ -55,6 +57,8 @@ class PerfdhcpTest(system_test.SystemTest):
         results = [run.result() for run in runs]
         acks = [self.report(daemon, link, result, seconds)
                 for link, result in zip(network.links, results)]
+        say(f"asked for {rate}/s on each interface; load average {os.getloadavg()[0]:.1f} on "
+            f"{os.cpu_count()} CPUs (perfdhcp sends less than asked where it gets too little CPU)")
         self.assertTrue(daemon.running())
         self.assertEqual([r.duplicates for r in results], [0, 0])
         for result in results:
