@@ -31,7 +31,6 @@ namespace ringdhcp {
   X(kNoReplyNeeded, "no_reply_needed", "RELEASE or DECLINE done; RFC 2131 has no reply to it")   \
   X(kNoReplyRoute, "no_reply_route", "no valid destination for the reply (RFC 2131 4.1)")        \
   X(kReplyTooLarge, "reply_too_large", "required options exceed the client's maximum size")      \
-  X(kIngressQueueFull, "ingress_queue_full", "the interface's receive queue was full")           \
   X(kStale, "stale", "waited longer than stale_after_ms; the client has retransmitted")          \
   X(kOverloadDiscover, "overload_discover", "DISCOVER shed in favour of REQUESTs")               \
   X(kStoreUnavailable, "store_unavailable", "a new binding while the lease store is failing")    \
