@@ -37,11 +37,11 @@ struct FakeRingOptions {
 class FakeRing : public Ring {
  public:
   struct Datagram {
-    std::vector<std::uint8_t> payload;
-    Ipv4Address source;
+    std::vector<std::uint8_t> payload{};
+    Ipv4Address source{};
     std::uint16_t source_port = 68;
     Ipv4Address destination = kLimitedBroadcast;
-    Ipv4Address local;
+    Ipv4Address local{};
   };
   /// A reply as it left; the payload is copied at the moment the fake kernel took it.
   struct Sent {
