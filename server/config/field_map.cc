@@ -120,12 +120,12 @@ NumberUnit UnitOf(const FieldDescriptor& field) {
   return name.ends_with("_ms") ? NumberUnit::kMilliseconds : NumberUnit::kSeconds;
 }
 
-constexpr std::size_t kVisitsMax = 2 * YamlDocument::kNodesMax;
 constexpr std::size_t kVisitedBytesMax = 2 * YamlDocument::kTextBytesMax;
 
 class Mapper {
  public:
-  Mapper(FieldPlaces& places, Report& report) : places_(places), report_(report) {}
+  Mapper(std::size_t visits_max, FieldPlaces& places, Report& report)
+      : visits_max_(visits_max), places_(places), report_(report) {}
 
   void MapMessage(const YamlNode& node, Message* message, const std::string& path) {
     if (node.kind == YamlNode::Kind::kNull) return;  // "options:" with nothing below it
@@ -287,7 +287,7 @@ class Mapper {
   bool Spend(const YamlNode& node) {
     if (exhausted_) return false;
     visited_bytes_ += node.text.size();
-    if (++visited_ > kVisitsMax || visited_bytes_ > kVisitedBytesMax) {
+    if (++visited_ > visits_max_ || visited_bytes_ > kVisitedBytesMax) {
       exhausted_ = true;
       report_.Error(node.at, "", "too many values", "are too many aliases ('*name') in use?");
     }
@@ -306,6 +306,7 @@ class Mapper {
     report_.Error(at, path, std::move(message), std::move(suggestion));
   }
 
+  const std::size_t visits_max_;
   FieldPlaces& places_;
   Report& report_;
   const Descriptor* root_ = nullptr;  // of the message that the mapping began with
@@ -316,8 +317,11 @@ class Mapper {
 
 }  // namespace
 
-void MapYamlToMessage(const YamlNode& root, Message* message, FieldPlaces& places, Report& report) {
-  Mapper(places, report).MapMessage(root, message, "");
+void MapYamlToMessage(const YamlDocument& document, Message* message, FieldPlaces& places,
+                      Report& report) {
+  if (document.root() == nullptr) return;
+  Mapper(document.node_count() + kAliasedValuesMax, places, report)
+      .MapMessage(*document.root(), message, "");
 }
 
 }  // namespace ringdhcp

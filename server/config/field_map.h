@@ -1,6 +1,7 @@
 #ifndef RINGDHCP_SERVER_CONFIG_FIELD_MAP_H_
 #define RINGDHCP_SERVER_CONFIG_FIELD_MAP_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -39,12 +40,16 @@ class FieldPlaces {
   std::unordered_map<std::string, Place> places_;
 };
 
-/// Copies the YAML map `root` into `message`, key by field name, and notes where each field
-/// stands. Reports every unknown or repeated key and every value of a wrong type; a repeated field
-/// keeps an empty element in place of a bad one, so that indexes agree with the file. A lone
-/// scalar is a list of one for a repeated string. The work is bounded, aliases or not.
-void MapYamlToMessage(const YamlNode& root, google::protobuf::Message* message, FieldPlaces& places,
-                      Report& report);
+/// Copies the root of `document`, a map, into `message`, key by field name, and notes where each
+/// field stands. Reports every unknown or repeated key and every value of a wrong type; a repeated
+/// field keeps an empty element in place of a bad one, so that indexes agree with the file. A lone
+/// scalar is a list of one for a repeated string. Visits at most as many values as `document` has
+/// nodes, and kAliasedValuesMax more by way of aliases.
+void MapYamlToMessage(const YamlDocument& document, google::protobuf::Message* message,
+                      FieldPlaces& places, Report& report);
+
+/// Enough for 25,000 subnets that share a block of ten values.
+inline constexpr std::size_t kAliasedValuesMax = 250000;
 
 }  // namespace ringdhcp
 

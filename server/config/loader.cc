@@ -37,7 +37,7 @@ LoadResult Load(std::string_view text, const std::string& file_name) {
     } else {
       config::Config file;
       FieldPlaces places;
-      MapYamlToMessage(*document.root(), &file, places, report);
+      MapYamlToMessage(document, &file, places, report);
       // A root that isn't a map is reported; nothing in it can be checked.
       if (!places.IsBad("")) result.config = BuildServerConfig(file, places, report);
     }

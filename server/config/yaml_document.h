@@ -38,6 +38,8 @@ class YamlDocument {
   bool Parse(std::string_view text, Report& report);
   /// Null for an empty document.
   const YamlNode* root() const { return root_; }
+  /// Nodes in the document; an alias counts nothing.
+  std::size_t node_count() const { return nodes_.size(); }
 
  private:
   friend class YamlBuilder;

@@ -2,8 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <iterator>
-#include <set>
 #include <string>
 
 #include "server/config/loader.h"
