@@ -6,7 +6,9 @@ Longer: kill9_test.py --server PROGRAM --rounds 20 --limit 200
 import random
 import time
 
+import dhcp_message as dhcp
 import namespace
+import packet_port
 import promise_load
 import server
 import system_test
@@ -59,6 +61,33 @@ class Kill9Test(system_test.SystemTest):
         self.run_load(loads, 1.0)
         self.assertEqual(daemon.terminate()[0], 0)
         self.check(daemon, loads, "after SIGTERM")
+
+    def test_renewal_after_a_crash_promises_what_is_stored(self):
+        """after a crash, an ACK without a write ends when the stored lease ends"""
+        network = namespace.Network(links=2)
+        daemon = server.Server(self, network).start()
+        link = network.links[1]
+        port = packet_port.Port(link.client_namespace, link.client_interface)
+        mac = packet_port.mac_of(1)
+        address = port.acquire(mac).yiaddr
+        for _ in range(3):
+            daemon.kill()
+            stored = daemon.leases()[address]
+            daemon.start()
+            worst = 0.0
+            for _ in range(12):  # at different fractions of a second
+                begin = time.time()
+                ack = port.renew(mac, address, link.server_address, link.server_mac)
+                self.assertEqual((ack.type, ack.yiaddr), (dhcp.ACK, address))
+                worst = max(worst, begin + ack.lease_time)
+                time.sleep(0.09)
+            daemon.kill()
+            now = daemon.leases()[address]
+            say(f"version {stored['version']} -> {now['version']}: promised until "
+                f"{worst - now['expires']:.2f} s after the stored second")
+            # The store keeps whole seconds: the lease ends within the one after `expires`.
+            self.assertLessEqual(worst, now["expires"] + 1)
+            daemon.start()
 
 
 if __name__ == "__main__":
