@@ -1,6 +1,7 @@
 #include "server/dhcp4/decode.h"
 
 #include <algorithm>
+#include <array>
 
 #include "server/base/byte_reader.h"
 
@@ -120,24 +121,28 @@ class Decoder {
   // False when the field is cut inside an option and no option 53 was seen up to there: only then
   // nothing can be done with the message.
   bool Measure(std::size_t i) {
-    const bool whole = ForEachOption(fields_[i], [&](OptionCode code, auto value) {
-      if (code == OptionCode::kOverload) {
-        if (i > 0) return true;
-        if (value.size() == 1) last_overload_ = value.front();
-      }
+    const bool whole = ForEachCounted(i, [&](OptionCode code, auto value) {
+      if (code == OptionCode::kOverload && value.size() == 1) last_overload_ = value.front();
+      if (code == OptionCode::kMessageType) message_type_seen_ = true;
       OptionSet::Entry& entry = EntryOf(code);
       entry.length = static_cast<std::uint16_t>(entry.length + value.size());
-      if (code == OptionCode::kMessageType) message_type_seen_ = true;
-      return true;
     });
     return whole || message_type_seen_;
+  }
+
+  // ForEachOption over field i without any option 52 outside of the options field.
+  template <typename Visit>
+  bool ForEachCounted(std::size_t i, Visit visit) {
+    return ForEachOption(fields_[i], [&](OptionCode code, auto value) {
+      if (code != OptionCode::kOverload || i == 0) visit(code, value);
+      return true;
+    });
   }
 
   void CopyFields() {
     std::size_t used = 0;
     for (std::size_t i = 0; i < field_count_; ++i) {
-      ForEachOption(fields_[i], [&](OptionCode code, auto value) {
-        if (code == OptionCode::kOverload && i > 0) return true;
+      ForEachCounted(i, [&](OptionCode code, auto value) {
         OptionSet::Entry& entry = EntryOf(code);
         if (!entry.present) {  // its length still is the total: reserve the place for all pieces
           entry.present = true;
@@ -147,7 +152,6 @@ class Decoder {
         }
         std::copy(value.begin(), value.end(), set_.octets_.begin() + entry.offset + entry.length);
         entry.length = static_cast<std::uint16_t>(entry.length + value.size());
-        return true;
       });
     }
   }
