@@ -22,6 +22,7 @@ void LeaseEngine::Impl::Decline(Exchange& exchange) {
 
   Detach(index);
   const Now& now = exchange.now;
+  lease.prolonged = false;
   lease.deadline_ns = now.monotonic_ns + config.decline_probation_s * kNanosecondsPerSecond;
   lease.expires_wall_s = now.wall_s + config.decline_probation_s;
   SetState(index, LeaseState::kDeclined);

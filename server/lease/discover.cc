@@ -29,10 +29,13 @@ void LeaseEngine::Impl::Discover(Exchange& exchange) {
   }
 
   if (own != kNoLease && table[own].state == LeaseState::kBound) {
-    if (exchange.store_ok) return Reply(exchange, MessageType::kOffer, table[own].address, wanted);
-    const std::uint32_t left = DurableSeconds(table[own], exchange.now);
-    if (left == 0) return Drop(exchange, DropReason::kStoreUnavailable);
-    return Reply(exchange, MessageType::kOffer, table[own].address, std::min(left, wanted));
+    std::uint32_t time_s = wanted;
+    if (!exchange.store_ok) {
+      time_s = std::min(wanted, DurableSeconds(table[own], exchange.now));
+      if (time_s == 0) return Drop(exchange, DropReason::kStoreUnavailable);
+    }
+    Prolong(own, exchange.now);
+    return Reply(exchange, MessageType::kOffer, table[own].address, time_s);
   }
   // The REQUEST that follows would have to be written.
   if (!exchange.store_ok) return Drop(exchange, DropReason::kStoreUnavailable);

@@ -93,6 +93,8 @@ struct LeaseEngine::Impl {
   void Associate(std::uint32_t index, const ClientKey& client);
   void Dissociate(std::uint32_t index);
   void Offer(std::uint32_t index, const ClientKey& client, const Now& now);
+  /// Keeps a bound lease that is offered to its holder at least for the hold.
+  void Prolong(std::uint32_t index, const Now& now);
   void GiveBack(std::uint32_t index, LeaseState state);
   std::size_t Tick(const Now& now, std::size_t budget);
   bool Load(const LeaseRecord& record, const Now& now);

@@ -262,7 +262,9 @@ void LeaseEngine::OnDurable(std::span<const LeaseRecord> rows, CommitSeq durable
     // A newer row of the address may be on its way: that one counts.
     if (lease.pending_seq > durable.value) continue;
     lease.pending_seq = 0;
-    if (lease.state == LeaseState::kBound) lease.durable_deadline_ns = lease.deadline_ns;
+    if (lease.state == LeaseState::kBound && !lease.prolonged) {
+      lease.durable_deadline_ns = lease.deadline_ns;
+    }
   }
 }
 

@@ -91,6 +91,7 @@ void LeaseEngine::Impl::GiveBack(std::uint32_t index, LeaseState state) {
   Lease& lease = table[index];
   lease.deadline_ns = 0;
   lease.durable_deadline_ns = 0;
+  lease.prolonged = false;
   SetState(index, state);
   allocator.Return(index);
 }
@@ -100,6 +101,18 @@ void LeaseEngine::Impl::Offer(std::uint32_t index, const ClientKey& client, cons
   Associate(index, client);
   lease.deadline_ns = now.monotonic_ns + config.offer_hold_s * kNanosecondsPerSecond;
   SetState(index, LeaseState::kOffered);
+  wheel.Start(index, now.monotonic_ns);
+}
+
+// Else a lease that ends between OFFER and REQUEST could go to another client, and what was offered
+// would be refused.
+void LeaseEngine::Impl::Prolong(std::uint32_t index, const Now& now) {
+  Lease& lease = table[index];
+  const std::int64_t held_until = now.monotonic_ns + config.offer_hold_s * kNanosecondsPerSecond;
+  if (lease.deadline_ns >= held_until) return;
+  wheel.Stop(index);
+  lease.deadline_ns = held_until;
+  lease.prolonged = true;
   wheel.Start(index, now.monotonic_ns);
 }
 

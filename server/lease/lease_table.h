@@ -48,6 +48,8 @@ struct Lease {
   std::uint8_t htype, hlen;
   bool acknowledged;  // `client` had a lease of this address, not only an offer
   bool indexed;       // the client index leads from `client` to here
+  /// An OFFER of this lease prolonged deadline_ns in memory: nobody was promised the time since.
+  bool prolonged;
 
   /// Nobody has a claim on the address now.
   bool IsAvailable() const {

@@ -124,7 +124,7 @@ namespace {
 // on its way, or a renewal so early that a new row would add next to nothing.
 bool RecordSuffices(const Lease& lease, std::uint32_t left, std::uint32_t wanted,
                     double cache_threshold) {
-  if (left > wanted) return false;
+  if (left > wanted || lease.prolonged) return false;
   const std::uint32_t gone = wanted - left;
   if (lease.pending_seq != 0) return gone <= wanted / 2;
   return cache_threshold > 0 && gone <= cache_threshold * wanted;
@@ -166,6 +166,7 @@ void LeaseEngine::Impl::Acknowledge(Exchange& exchange, std::uint32_t index, boo
   // A shorter time does not take back the longer one granted before: this ACK may get lost.
   if (extends) deadline_ns = std::max(deadline_ns, lease.deadline_ns);
   lease.deadline_ns = deadline_ns;
+  lease.prolonged = false;
   lease.starts_wall_s = now.wall_s;
   lease.expires_wall_s = kNeverExpires;
   if (deadline_ns != kNeverNs) {

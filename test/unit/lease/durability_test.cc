@@ -129,6 +129,23 @@ TEST_F(CacheTest, AnotherLeaseTimeIsGranted) {
   EXPECT_EQ(longer.lease_time_s, 3600U);
 }
 
+TEST_F(CacheTest, AnOfferKeepsALeaseThatIsAboutToEndButPromisesNothingByItself) {
+  PoolOfN(10, 10);
+  config.cache_threshold = 0.5;
+  config.subnets[0].lease_times.min_s = 31;
+  const auto select = [] {
+    return ClientMessage(MessageType::kRequest, 1).Server(kServer).Requested(InN(10)).LeaseTime(31);
+  };
+  Handle(select());
+  Advance(29);
+  EXPECT_TRUE(IsOffer(Discover(1), "192.0.2.10"));
+  Advance(5);  // the lease would be over
+  EXPECT_TRUE(IsDrop(Discover(2), DropReason::kPoolExhausted));
+  const Decision ack = Handle(select());
+  EXPECT_TRUE(IsAck(ack, "192.0.2.10"));
+  EXPECT_TRUE(ack.has_mutation) << "the stored lease ended before";
+}
+
 TEST_F(FailingStoreTest, OnlyDurableRenewalsOfAMinuteOrMoreAreAnswered) {
   Acquire(1);
   store_ok = false;

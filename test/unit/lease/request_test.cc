@@ -118,7 +118,7 @@ TEST_F(RequestTest, ConfiguredServerIdentifier) {
   EXPECT_EQ(ack.server_identifier, configured);
 }
 
-TEST_F(RequestTest, ServerIdentifierOfferedIsAcceptedProperty) {
+TEST_F(RequestTest, TheServerIdentifierOfAnOfferIsAccepted) {
   for (std::uint32_t c = 1; c <= 10; ++c) {
     const Decision offer = Discover(c);
     const Decision ack = Handle(ClientMessage(MessageType::kRequest, c)
