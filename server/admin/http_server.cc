@@ -1,8 +1,16 @@
 #include "server/admin/http_server.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -69,17 +77,33 @@ class PathHandler final : public CivetHandler {
   HttpServer::Answer answer_;
 };
 
+/// Connects and hangs up.
+void Knock(const std::string& host, std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  if (::inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1) return;
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return;
+  // Refused or not, whoever listens has been woken.
+  (void)::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  ::close(fd);
+}
+
 }  // namespace
 
 struct HttpServer::Impl {
-  explicit Impl(Answer answer) : handler(std::move(answer)) {}
+  Impl(std::string h, std::uint16_t p, Answer answer)
+      : host(std::move(h)), port(p), handler(std::move(answer)) {}
+  const std::string host;
+  const std::uint16_t port;
   PathHandler handler;                  // outlives the server's threads
   std::unique_ptr<CivetServer> server;  // declared last: destroyed first
 };
 
 absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string& host,
                                                               std::uint16_t port, Answer answer) {
-  auto impl = std::make_unique<Impl>(std::move(answer));
+  auto impl = std::make_unique<Impl>(host, port, std::move(answer));
   const std::string address = absl::StrCat(host, ":", port);
   const std::vector<std::string> options = {
       "listening_ports", address, "num_threads", kThreads, "request_timeout_ms", kRequestTimeoutMs};
@@ -96,6 +120,19 @@ absl::StatusOr<std::unique_ptr<HttpServer>> HttpServer::Start(const std::string&
 }
 
 HttpServer::HttpServer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-HttpServer::~HttpServer() = default;
+
+HttpServer::~HttpServer() {
+  // civetweb looks for the end only every 2 s or at a connection, and a restart is to be quick.
+  std::atomic<bool> closed{false};
+  std::thread knocker([&] {
+    while (!closed.load()) {
+      Knock(impl_->host, impl_->port);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  });
+  impl_->server->close();
+  closed.store(true);
+  knocker.join();
+}
 
 }  // namespace ringdhcp

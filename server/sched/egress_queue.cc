@@ -11,9 +11,7 @@ std::optional<EgressQueue::Entry> EgressQueue::TakeExpired(std::int64_t now_ns) 
 }
 
 std::optional<EgressQueue::Entry> EgressQueue::TakeReady(std::int64_t now_ns) {
-  if (waiting_.empty() || in_flight_ >= in_flight_max_ || now_ns < paused_until_ns_) {
-    return std::nullopt;
-  }
+  if (waiting_.empty() || Clogged(now_ns)) return std::nullopt;
   ++in_flight_;
   return waiting_.Pop();
 }

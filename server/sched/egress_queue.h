@@ -39,7 +39,10 @@ class EgressQueue {
   void OnSent();
   /// The kernel had no room: nothing more is handed to it before now + pause.
   void Pause(std::int64_t until_ns) { paused_until_ns_ = until_ns; }
-  std::int64_t paused_until_ns() const { return paused_until_ns_; }
+  /// The kernel takes nothing just now: more than a moment may pass before there is room.
+  bool Clogged(std::int64_t now_ns) const {
+    return now_ns < paused_until_ns_ || in_flight_ >= in_flight_max_;
+  }
 
  private:
   RingBuffer<Entry> waiting_;

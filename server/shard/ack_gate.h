@@ -25,11 +25,12 @@ class AckGate {
   std::size_t size() const { return held_.size(); }
   /// Checked: not full.
   void Hold(const Held& held) { held_.Push(held); }
-  /// The next reply whose gate is durable, taken out.
-  std::optional<Held> TakeReleased(CommitSeq durable) {
-    if (held_.empty() || held_.Front().gate > durable) return std::nullopt;
-    return held_.Pop();
+  /// The next reply, if its gate is durable; nullptr otherwise. Valid until the next call.
+  const Held* Released(CommitSeq durable) const {
+    return held_.empty() || held_.Front().gate > durable ? nullptr : &held_.Front();
   }
+  /// Takes the next reply out. Checked: not empty.
+  Held Take() { return held_.Pop(); }
   /// The next reply that waited past its deadline, taken out: its client has retransmitted.
   std::optional<Held> TakeExpired(std::int64_t now_ns) {
     if (held_.empty() || held_.Front().deadline_ns > now_ns) return std::nullopt;

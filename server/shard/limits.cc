@@ -20,8 +20,12 @@ absl::Status Limits::Check() const {
   if (batch_packets_max < 1 || commit_rows_max < batch_packets_max) {
     return absl::InvalidArgumentError("commit_rows_max must be at least batch_packets_max");
   }
-  if (egress_in_flight_max < 1 || egress_queue_max < 1 || completions_max < 1) {
+  if (egress_in_flight_max < 1 || completions_max < 1) {
     return absl::InvalidArgumentError("egress and completion bounds must be at least 1");
+  }
+  // Room for the replies of a whole batch is kept free of released ACKs.
+  if (egress_queue_max <= batch_packets_max) {
+    return absl::InvalidArgumentError("egress_queue_max must be above batch_packets_max");
   }
   return absl::OkStatus();
 }

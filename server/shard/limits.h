@@ -20,9 +20,11 @@ struct Limits {
   std::uint32_t quantum_packets = 8;
   /// Completions handled in one turn.
   std::size_t completions_max = 1024;
-  /// Replies that wait for one interface, and that are with the kernel.
-  std::size_t egress_queue_max = 128;
-  std::size_t egress_in_flight_max = 32;
+  /// Replies that wait for one interface, and that are with the kernel. In each turn an interface
+  /// that takes what it is given sends as many as may be with the kernel: twice a batch, so that
+  /// held ACKs come out as fast as new OFFERs.
+  std::size_t egress_queue_max = 256;
+  std::size_t egress_in_flight_max = 128;
   /// Replies held for their commit.
   std::size_t held_replies_max = 4096;
   /// Rows gathering for the next commit; as many may be with the store.

@@ -1,7 +1,6 @@
 #ifndef RINGDHCP_SERVER_SHARD_SEND_SLOT_H_
 #define RINGDHCP_SERVER_SHARD_SEND_SLOT_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -11,7 +10,8 @@
 
 namespace ringdhcp {
 
-/// An encoded reply from the moment it is made until the kernel has taken it.
+/// An encoded reply from the moment it is made until the kernel has taken it; its octets are in
+/// Shard::PayloadOf.
 struct SendSlot {
   InterfaceSlot interface;
   /// ServedInterface::life it was made for: a slot given to another interface name since then must
@@ -23,7 +23,6 @@ struct SendSlot {
   std::uint16_t size = 0;         // octets of payload
   std::int64_t arrival_ns = 0;    // of the request
   std::int64_t deadline_ns = 0;   // in the egress queue
-  std::array<std::uint8_t, kReplyPayloadMax> payload;
 };
 
 }  // namespace ringdhcp

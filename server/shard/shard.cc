@@ -28,6 +28,8 @@ Shard::Shard(const Limits& limits, const ServerConfig& config, const ShardSeams&
       interfaces_(limits.interfaces_max),
       scheduler_(limits.interfaces_max, limits.quantum_packets),
       slots_(limits.send_slots()),
+      payloads_(std::make_unique_for_overwrite<std::uint8_t[]>(limits.send_slots() *
+                                                               kReplyPayloadMax)),
       gate_(limits.held_replies_max),
       commits_(limits.commit_rows_max),
       completions_(limits.completions_max) {
@@ -56,6 +58,7 @@ void Shard::Turn() {
   if (draining_) AdvanceDrain();
   metrics_.ready.store(metrics_.served_interfaces.Get() > 0 && store_ok() && !draining_,
                        std::memory_order_relaxed);
+  metrics_.last_turn_ns.Set(static_cast<std::uint64_t>(now_.monotonic_ns));
   metrics_.turns.Add();
 }
 
@@ -77,9 +80,8 @@ void Shard::Classify(const Completion& completion) {
 void Shard::OnReceived(const Completion& completion) {
   ServedInterface& interface = *interfaces_[completion.interface.value];
   const ReceivedDatagram& datagram = completion.datagram;
-  const std::optional<MessageType> type =
-      datagram.truncated ? std::nullopt : PeekMessageType(datagram.payload);
-  interface.metrics->received[TypeSlot(type)].Add();
+  const std::size_t type = datagram.truncated ? 0 : TypeSlot(PeekMessageType(datagram.payload));
+  interface.metrics->received[type].Add();
 
   std::optional<DropReason> drop;
   if (datagram.truncated) {
@@ -100,7 +102,7 @@ void Shard::OnReceived(const Completion& completion) {
   packet.source = datagram.source;
   packet.source_port = datagram.source_port;
   packet.local = datagram.local;
-  packet.is_discover = type == MessageType::kDiscover;
+  packet.is_discover = type == TypeSlot(MessageType::kDiscover);
   packet.arrival_ns = now_.monotonic_ns;
   if (const auto evicted = interface.ingress.Push(packet)) {
     interface.CountDrop(DropReason::kOverloadDiscover);
@@ -180,7 +182,16 @@ void Shard::SetStoreState(StoreState state, const std::string& cause) {
 }
 
 void Shard::ReleaseHeld() {
-  while (const auto held = gate_.TakeReleased(commits_.durable_seq())) Enqueue(held->slot);
+  while (const auto* held = gate_.Released(commits_.durable_seq())) {
+    // A commit may release more replies than an egress queue holds. An interface that takes what it
+    // is given has room again in the next turn; one that is clogged must not keep the others
+    // waiting, and loses what it can't hold.
+    const ServedInterface& interface = *interfaces_[slots_[held->slot].interface.value];
+    const bool room =
+        interface.egress.waiting() + limits_.batch_packets_max < limits_.egress_queue_max;
+    if (!room && !interface.egress.Clogged(now_.monotonic_ns)) break;
+    Enqueue(gate_.Take().slot);
+  }
   while (const auto held = gate_.TakeExpired(now_.monotonic_ns)) {
     DropSlot(held->slot, DropReason::kHeldTooLong);
   }
@@ -244,7 +255,7 @@ void Shard::MakeReply(ServedInterface& interface, const IngressPacket& packet) {
   slot.type = decision_.reply_type;
   slot.arrival_ns = packet.arrival_ns;
   const std::size_t payload_max = MaximumPayload(message_.options, interface.mtu);
-  slot.size = static_cast<std::uint16_t>(Encode(reply, payload_max, slot.payload).size);
+  slot.size = static_cast<std::uint16_t>(Encode(reply, payload_max, PayloadOf(id)).size);
   if (slot.size == 0) return DropSlot(id, DropReason::kReplyTooLarge);
 
   if (decision_.gate <= commits_.durable_seq() || config_.durability == Durability::kRelaxed) {
@@ -288,7 +299,7 @@ void Shard::PumpEgress(ServedInterface& interface) {
     SendRequest request;
     request.interface = slot.interface;
     request.slot = ready->slot;
-    request.payload = std::span(slot.payload).first(slot.size);
+    request.payload = PayloadOf(ready->slot).first(slot.size);
     request.source = slot.source;
     request.destination = slot.route.destination;
     request.destination_port = slot.route.port;
@@ -337,6 +348,10 @@ bool Shard::drained() const {
   return std::all_of(interfaces_.begin(), interfaces_.end(), [](const auto& interface) {
     return !interface || interface->state == ServedInterface::State::kIdle;
   });
+}
+
+std::span<std::uint8_t> Shard::PayloadOf(SendSlotId id) {
+  return {payloads_.get() + id.value * kReplyPayloadMax, kReplyPayloadMax};
 }
 
 std::int64_t Shard::WaitTime() const {

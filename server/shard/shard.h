@@ -114,6 +114,7 @@ class Shard {
   void AdvanceDrain();
   std::int64_t WaitTime() const;
   bool IsHostAddress(Ipv4Address address) const;
+  std::span<std::uint8_t> PayloadOf(SendSlotId id);
 
   const Limits limits_;
   const ServerConfig& config_;
@@ -126,6 +127,8 @@ class Shard {
   std::vector<Ipv4Address> host_addresses_;  // ascending
   FairScheduler scheduler_;
   SlotPool<SendSlotId, SendSlot> slots_;
+  /// kReplyPayloadMax octets for each slot; pages never used are never touched.
+  std::unique_ptr<std::uint8_t[]> payloads_;
   AckGate gate_;
   CommitQueue commits_;
   std::vector<Completion> completions_;

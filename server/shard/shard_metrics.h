@@ -35,6 +35,7 @@ struct ShardMetrics {
   Counter held_replies;       // gauge
   Counter pending_rows;       // gauge
   Counter turns;
+  Counter last_turn_ns;  // monotonic time of the last turn: the pulse of the packet path
   Counter served_interfaces;     // gauge
   std::atomic<bool> store_ok{true};
   /// At least one interface is served, the store works and the server is not stopping.

@@ -11,6 +11,7 @@ TEST(EgressQueue, BoundsWhatIsWithTheKernel) {
   EXPECT_EQ(queue.TakeReady(0)->slot.value, 0U);
   EXPECT_EQ(queue.TakeReady(0)->slot.value, 1U);
   EXPECT_FALSE(queue.TakeReady(0)) << "two are under way";
+  EXPECT_TRUE(queue.Clogged(0));
   queue.OnSent();
   EXPECT_EQ(queue.TakeReady(0)->slot.value, 2U);
   EXPECT_EQ(queue.in_flight(), 2U);
@@ -21,7 +22,9 @@ TEST(EgressQueue, PausesAfterTheKernelHadNoRoom) {
   EgressQueue queue(8, 2);
   queue.Push({SendSlotId(0), 100});
   queue.Pause(50);
+  EXPECT_TRUE(queue.Clogged(49));
   EXPECT_FALSE(queue.TakeReady(49));
+  EXPECT_FALSE(queue.Clogged(50));
   EXPECT_TRUE(queue.TakeReady(50));
 }
 
