@@ -1,9 +1,6 @@
 #include "server/io/uring_ring.h"
 
 #include <liburing.h>
-#include <linux/if_ether.h>
-#include <linux/if_packet.h>
-#include <netinet/in.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,7 +9,6 @@
 #include <array>
 #include <bit>
 #include <cerrno>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -20,19 +16,15 @@
 #include "server/base/check.h"
 #include "server/base/ring_buffer.h"
 #include "server/io/buffer_group.h"
+#include "server/io/datagram.h"
 #include "server/io/frame.h"
 #include "server/io/uring_setup.h"
 
 namespace ringdhcp {
 namespace {
 
-constexpr std::uint16_t kServerPort = 67;  // RFC 2131 section 4.1
 constexpr unsigned kSubmissionEntries = 1024;
 constexpr std::size_t kCompletionEntriesMax = 65536;  // the kernel's IORING_MAX_CQ_ENTRIES
-constexpr std::size_t kControlSize = CMSG_SPACE(sizeof(in_pktinfo));
-/// What the kernel puts in front of the payload in each buffer.
-constexpr std::size_t kBufferPrefix =
-    sizeof(io_uring_recvmsg_out) + sizeof(sockaddr_in) + kControlSize;
 
 /// What a completion belongs to. The generation counts receives of an interface, so that a late
 /// completion of an earlier one can't pass for the present one's.
@@ -85,14 +77,7 @@ class UringRing : public Ring {
   struct SendState {
     bool busy = false;
     InterfaceSlot interface;
-    msghdr message{};
-    std::array<iovec, 2> parts{};
-    union {
-      sockaddr_in ip;
-      sockaddr_ll link;
-    } name{};
-    alignas(cmsghdr) std::array<std::uint8_t, kControlSize> control{};
-    std::array<std::uint8_t, kFrameHeaderSize> header{};
+    OutgoingDatagram datagram;
   };
 
   Interface& At(InterfaceSlot slot);
@@ -101,14 +86,10 @@ class UringRing : public Ring {
   int FixedFile(InterfaceSlot slot, bool packet) const { return slot.value * 2 + (packet ? 1 : 0); }
   absl::Status RegisterFiles(InterfaceSlot slot, int udp_fd, int packet_fd);
   void QueueWakeRead();
-  void PrepareDatagram(const SendRequest& request, const Interface& interface, SendState& send);
-  void PrepareFrame(const SendRequest& request, const Interface& interface, SendState& send);
   void Enter(std::int64_t wait_ns);
   void Emit(const Completion& completion);
-  void EmitSent(InterfaceSlot slot, SendSlotId send_slot, int error);
   void Handle(const io_uring_cqe& cqe);
   void HandleReceive(InterfaceSlot slot, std::uint32_t generation, const io_uring_cqe& cqe);
-  bool ParseDatagram(std::span<std::uint8_t> buffer, int size, ReceivedDatagram& datagram);
   void FinishDetach(InterfaceSlot slot);
 
   const UringLimits limits_;
@@ -116,7 +97,7 @@ class UringRing : public Ring {
   bool ring_made_ = false;
   int wake_fd_ = -1;
   std::uint64_t wake_count_ = 0;  // where the kernel puts the eventfd's count
-  msghdr receive_message_{};      // only the lengths of name and control count
+  msghdr receive_layout_ = ReceiveLayout();
   std::vector<Interface> interfaces_;
   std::vector<SendState> sends_;
   /// Completions that had no room in `out`: one CQE can make three, and Send and Detach can make
@@ -130,10 +111,7 @@ UringRing::UringRing(const UringLimits& limits)
     : limits_(limits),
       interfaces_(limits.interfaces_max),
       sends_(limits.send_slots),
-      pending_(limits.send_slots + 2 * limits.interfaces_max + 8) {
-  receive_message_.msg_namelen = sizeof(sockaddr_in);
-  receive_message_.msg_controllen = kControlSize;
-}
+      pending_(limits.send_slots + 2 * limits.interfaces_max + 8) {}
 
 absl::Status UringRing::Init(unsigned completion_entries) {
   if (absl::Status status = SetUpUring(kSubmissionEntries, completion_entries, &ring_);
@@ -152,7 +130,7 @@ absl::Status UringRing::Init(unsigned completion_entries) {
   if (wake_fd_ < 0) return absl::ErrnoToStatus(errno, "eventfd");
   QueueWakeRead();
   // Shows at start, not at the first interface, whether the kernel has provided-buffer rings.
-  auto trial = BufferGroup::Make(1, kBufferPrefix, static_cast<std::uint16_t>(0xFFFF));
+  auto trial = BufferGroup::Make(1, ReceivePrefixSize(), static_cast<std::uint16_t>(0xFFFF));
   if (!trial.ok()) return trial.status();
   if (absl::Status status = (*trial)->Register(&ring_); !status.ok()) return status;
   (*trial)->Unregister(&ring_);
@@ -212,7 +190,7 @@ absl::Status UringRing::Attach(InterfaceSlot slot, const InterfaceSockets& socke
   absl::Status status;
   if (i.buffers == nullptr) {
     auto made = BufferGroup::Make(limits_.buffers_per_interface,
-                                  kBufferPrefix + limits_.buffer_payload_max, slot.value);
+                                  ReceivePrefixSize() + limits_.buffer_payload_max, slot.value);
     if (made.ok()) {
       i.buffers = *std::move(made);
     } else {
@@ -242,7 +220,7 @@ void UringRing::Arm(InterfaceSlot slot) {
   i.receiving = true;
   i.generation = (i.generation + 1) & 0xFFFFFFU;
   io_uring_sqe* sqe = NextSqe();
-  io_uring_prep_recvmsg_multishot(sqe, FixedFile(slot, false), &receive_message_, 0);
+  io_uring_prep_recvmsg_multishot(sqe, FixedFile(slot, false), &receive_layout_, 0);
   // Polling first saves a receive that finds nothing; a socket that has data fires at once.
   sqe->ioprio |= IORING_RECVSEND_POLL_FIRST;
   sqe->flags |= IOSQE_FIXED_FILE | IOSQE_BUFFER_SELECT;
@@ -289,50 +267,6 @@ std::size_t UringRing::FreeBuffers(InterfaceSlot slot) const {
   return i.state == State::kAttached || i.state == State::kDetaching ? i.buffers->free() : 0;
 }
 
-void UringRing::PrepareDatagram(const SendRequest& request, const Interface& interface,
-                                SendState& send) {
-  send.name.ip = sockaddr_in{};
-  send.name.ip.sin_family = AF_INET;
-  send.name.ip.sin_port = htons(request.destination_port);
-  send.name.ip.sin_addr.s_addr = htonl(request.destination.value);
-  send.parts[0] = {const_cast<std::uint8_t*>(request.payload.data()), request.payload.size()};
-  send.message = msghdr{};
-  send.message.msg_name = &send.name.ip;
-  send.message.msg_namelen = sizeof(send.name.ip);
-  send.message.msg_iov = send.parts.data();
-  send.message.msg_iovlen = 1;
-  send.message.msg_control = send.control.data();
-  send.message.msg_controllen = send.control.size();
-  cmsghdr* header = CMSG_FIRSTHDR(&send.message);
-  header->cmsg_level = IPPROTO_IP;
-  header->cmsg_type = IP_PKTINFO;
-  header->cmsg_len = CMSG_LEN(sizeof(in_pktinfo));
-  in_pktinfo info{};
-  info.ipi_ifindex = interface.sockets.ifindex;
-  info.ipi_spec_dst.s_addr = htonl(request.source.value);
-  std::memcpy(CMSG_DATA(header), &info, sizeof(info));
-}
-
-void UringRing::PrepareFrame(const SendRequest& request, const Interface& interface,
-                             SendState& send) {
-  BuildFrameHeader({interface.sockets.hardware_address, request.hardware_address, request.source,
-                    request.destination, kServerPort, request.destination_port},
-                   request.payload, send.header);
-  send.name.link = sockaddr_ll{};
-  send.name.link.sll_family = AF_PACKET;
-  send.name.link.sll_protocol = htons(ETH_P_IP);
-  send.name.link.sll_ifindex = interface.sockets.ifindex;
-  send.name.link.sll_halen = ETH_ALEN;
-  std::ranges::copy(request.hardware_address, send.name.link.sll_addr);
-  send.parts[0] = {send.header.data(), send.header.size()};
-  send.parts[1] = {const_cast<std::uint8_t*>(request.payload.data()), request.payload.size()};
-  send.message = msghdr{};
-  send.message.msg_name = &send.name.link;
-  send.message.msg_namelen = sizeof(send.name.link);
-  send.message.msg_iov = send.parts.data();
-  send.message.msg_iovlen = 2;
-}
-
 void UringRing::Send(const SendRequest& request) {
   Interface& i = At(request.interface);
   RINGDHCP_CHECK(request.slot.value < sends_.size() && !sends_[request.slot.value].busy);
@@ -353,15 +287,15 @@ void UringRing::Send(const SendRequest& request) {
     return;
   }
   if (request.link_layer) {
-    PrepareFrame(request, i, send);
+    send.datagram.PrepareFrame(request, i.sockets);
   } else {
-    PrepareDatagram(request, i, send);
+    send.datagram.PrepareUdp(request, i.sockets.ifindex);
   }
   ++i.sends;
   io_uring_sqe* sqe = NextSqe();
   // MSG_DONTWAIT: a full send buffer is the egress queue's business, not one for a parked request.
-  io_uring_prep_sendmsg(sqe, FixedFile(request.interface, request.link_layer), &send.message,
-                        MSG_DONTWAIT);
+  io_uring_prep_sendmsg(sqe, FixedFile(request.interface, request.link_layer),
+                        send.datagram.message(), MSG_DONTWAIT);
   sqe->flags |= IOSQE_FIXED_FILE;
   sqe->user_data = UserData{Operation::kSend, 0, request.slot.value}.Pack();
 }
@@ -483,7 +417,7 @@ void UringRing::HandleReceive(InterfaceSlot slot, std::uint32_t generation,
     const std::span<std::uint8_t> memory = i.buffers->Take(buffer);
     completion.kind = Completion::Kind::kReceived;
     completion.datagram.buffer = BufferId(buffer);
-    if (ParseDatagram(memory, cqe.res, completion.datagram)) {
+    if (ParseReceived(memory, cqe.res, completion.datagram)) {
       Emit(completion);
     } else {
       i.buffers->Return(buffer);
@@ -499,30 +433,6 @@ void UringRing::HandleReceive(InterfaceSlot slot, std::uint32_t generation,
     Emit(completion);
   }
   FinishDetach(slot);
-}
-
-bool UringRing::ParseDatagram(std::span<std::uint8_t> buffer, int size,
-                              ReceivedDatagram& datagram) {
-  io_uring_recvmsg_out* message = io_uring_recvmsg_validate(buffer.data(), size, &receive_message_);
-  if (message == nullptr || message->namelen < sizeof(sockaddr_in)) return false;
-  sockaddr_in source{};
-  std::memcpy(&source, io_uring_recvmsg_name(message), sizeof(source));
-  datagram.source = Ipv4Address(ntohl(source.sin_addr.s_addr));
-  datagram.source_port = ntohs(source.sin_port);
-  datagram.truncated = (message->flags & MSG_TRUNC) != 0;
-  datagram.payload = {
-      static_cast<const std::uint8_t*>(io_uring_recvmsg_payload(message, &receive_message_)),
-      io_uring_recvmsg_payload_length(message, size, &receive_message_)};
-  for (cmsghdr* control = io_uring_recvmsg_cmsg_firsthdr(message, &receive_message_);
-       control != nullptr;
-       control = io_uring_recvmsg_cmsg_nexthdr(message, &receive_message_, control)) {
-    if (control->cmsg_level != IPPROTO_IP || control->cmsg_type != IP_PKTINFO) continue;
-    in_pktinfo info{};
-    std::memcpy(&info, CMSG_DATA(control), sizeof(info));
-    datagram.destination = Ipv4Address(ntohl(info.ipi_addr.s_addr));
-    datagram.local = Ipv4Address(ntohl(info.ipi_spec_dst.s_addr));
-  }
-  return true;
 }
 
 }  // namespace

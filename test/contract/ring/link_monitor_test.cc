@@ -30,6 +30,7 @@ class LinkMonitorTest : public testing::Test {
   void OnChange() {
     std::unique_lock lock(mutex_);
     ++changes_;
+    if (!watched_.empty() && !Find(watched_)) ++watched_missing_;
     condition_.notify_all();
     condition_.wait(lock, [this] { return !held_; });
   }
@@ -70,6 +71,8 @@ class LinkMonitorTest : public testing::Test {
   std::mutex mutex_;
   std::condition_variable condition_;
   int changes_ = 0;
+  std::string watched_;  // counts the changes after which this link was not in the list
+  int watched_missing_ = 0;
   bool held_ = false;
   std::unique_ptr<LinkMonitor> monitor_;
 };
@@ -150,9 +153,20 @@ TEST_F(LinkMonitorTest, SeesAPortOfABridgeAsEnslavedAndFreeAgain) {
   ASSERT_TRUE(Becomes([this] { return Find("s0") && Find("s0")->enslaved; }));
   EXPECT_FALSE(Find("br0")->enslaved);
   EXPECT_FALSE(Find("s1")->enslaved);
-  Namespaces::Run("ip link set s0 nomaster");
-  // The bridge reports the port as deleted in its own family; the link itself is still there.
-  EXPECT_TRUE(Becomes([this] { return Find("s0") && !Find("s0")->enslaved; }));
+  // The bridge reports a port that leaves as a deleted link of its own family; the link itself is
+  // still there, at every moment.
+  {
+    const std::lock_guard lock(mutex_);
+    watched_ = "s0";
+  }
+  for (int round = 0; round < 20; ++round) {
+    Namespaces::Run("ip link set s0 nomaster");
+    ASSERT_TRUE(Becomes([this] { return Find("s0") && !Find("s0")->enslaved; }));
+    Namespaces::Run("ip link set s0 master br0");
+    ASSERT_TRUE(Becomes([this] { return Find("s0") && Find("s0")->enslaved; }));
+  }
+  const std::lock_guard lock(mutex_);
+  EXPECT_EQ(watched_missing_, 0);
 }
 
 // Drops of all rtnetlink sockets in this namespace: the last column but one of /proc/net/netlink.
