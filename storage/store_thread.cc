@@ -66,9 +66,9 @@ StoreThread::Result StoreThread::Impl::CommitTimed(const LeaseBatch& current) {
   } catch (...) {
     done.result = {BatchOutcome::kUnknown, absl::InternalError("exception in the lease store")};
   }
-  done.commit_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                       std::chrono::steady_clock::now() - start)
-                       .count();
+  done.commit_ns =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - start)
+          .count();
   return done;
 }
 

@@ -66,10 +66,10 @@ class SpdlogLogger final : public Logger {
     logger_->flush_on(spdlog::level::trace);
   }
 
-  void Write(Level level, std::string_view message,
-             std::initializer_list<Field> fields) override {
+  void Write(Level level, std::string_view message, std::initializer_list<Field> fields) override {
     if (!logger_->should_log(ToSpdlog(level))) return;
-    std::string line = json_ ? absl::StrCat("\"message\":", JsonQuote(message)) : std::string(message);
+    std::string line =
+        json_ ? absl::StrCat("\"message\":", JsonQuote(message)) : std::string(message);
     for (const auto& [key, value] : fields) {
       if (json_) {
         absl::StrAppend(&line, ",", JsonQuote(key), ":", JsonQuote(value));

@@ -7,43 +7,43 @@ namespace ringdhcp {
 
 /// Every metric: (enumerator, name, type, labels, meaning). README.md lists the same table; a test
 /// compares the two.
-#define RINGDHCP_METRICS(X)                                                                        \
-  X(kPacketsReceived, "ringdhcp_packets_received_total", Counter, "interface, type",               \
-    "Datagrams taken from the interface, by DHCP message type; `other`: none recognisable")        \
-  X(kRepliesSent, "ringdhcp_replies_sent_total", Counter, "interface, type",                       \
-    "Replies that the kernel accepted")                                                            \
-  X(kPacketsDropped, "ringdhcp_packets_dropped_total", Counter, "interface, reason",               \
-    "Packets and replies that went nowhere, by reason")                                            \
-  X(kKernelReceiveDrops, "ringdhcp_kernel_receive_drops_total", Counter, "interface",              \
-    "Datagrams that the kernel dropped because the socket's buffer was full")                      \
-  X(kReceiveRearms, "ringdhcp_receive_rearms_total", Counter, "interface",                         \
-    "Multishot receives started again after one had ended")                                        \
-  X(kReceiveBuffersEmpty, "ringdhcp_receive_buffers_empty_total", Counter, "interface",            \
-    "Multishot receives that ended because every receive buffer was in use")                       \
-  X(kSendsDeferred, "ringdhcp_sends_deferred_total", Counter, "interface",                         \
-    "Sends that found no room in the kernel and were tried again")                                 \
-  X(kInterfaceServing, "ringdhcp_interface_serving", Gauge, "interface",                           \
-    "1 while the interface is served, 0 while it is absent, down or can't be opened")              \
-  X(kQueueDelay, "ringdhcp_queue_delay_seconds", Histogram, "interface",                           \
-    "From taking a packet off the ring to serving it")                                             \
-  X(kReplyDelay, "ringdhcp_reply_delay_seconds", Histogram, "interface",                           \
-    "From taking a packet off the ring to the kernel's acceptance of its reply")                   \
-  X(kCommitSeconds, "ringdhcp_commit_seconds", Histogram, "",                                      \
-    "Duration of a group commit of the lease store")                                               \
-  X(kCommits, "ringdhcp_commits_total", Counter, "", "Group commits that became durable")          \
-  X(kCommitRows, "ringdhcp_commit_rows_total", Counter, "", "Lease rows that became durable")      \
-  X(kCommitFailures, "ringdhcp_commit_failures_total", Counter, "",                                \
-    "Group commits that failed; each is tried again")                                              \
-  X(kHeldReplies, "ringdhcp_held_replies", Gauge, "",                                              \
-    "Replies that wait for their lease to become durable")                                         \
-  X(kPendingRows, "ringdhcp_pending_rows", Gauge, "", "Lease rows that are not durable yet")       \
-  X(kStoreWorking, "ringdhcp_store_working", Gauge, "",                                            \
-    "1 while the lease store takes commits, 0 while it fails or stalls")                           \
-  X(kReady, "ringdhcp_ready", Gauge, "", "1 while /readyz answers 200")                            \
-  X(kSubnetAddresses, "ringdhcp_subnet_addresses", Gauge, "subnet, state",                         \
-    "Addresses of the subnet's pools by state: bound, offered, declined, free")                    \
-  X(kTurns, "ringdhcp_turns_total", Counter, "", "Turns of the packet path")                       \
-  X(kBuildInfo, "ringdhcp_build_info", Gauge, "version, durability, storage", "Always 1")          \
+#define RINGDHCP_METRICS(X)                                                                   \
+  X(kPacketsReceived, "ringdhcp_packets_received_total", Counter, "interface, type",          \
+    "Datagrams taken from the interface, by DHCP message type; `other`: none recognisable")   \
+  X(kRepliesSent, "ringdhcp_replies_sent_total", Counter, "interface, type",                  \
+    "Replies that the kernel accepted")                                                       \
+  X(kPacketsDropped, "ringdhcp_packets_dropped_total", Counter, "interface, reason",          \
+    "Packets and replies that went nowhere, by reason")                                       \
+  X(kKernelReceiveDrops, "ringdhcp_kernel_receive_drops_total", Counter, "interface",         \
+    "Datagrams that the kernel dropped because the socket's buffer was full")                 \
+  X(kReceiveRearms, "ringdhcp_receive_rearms_total", Counter, "interface",                    \
+    "Multishot receives started again after one had ended")                                   \
+  X(kReceiveBuffersEmpty, "ringdhcp_receive_buffers_empty_total", Counter, "interface",       \
+    "Multishot receives that ended because every receive buffer was in use")                  \
+  X(kSendsDeferred, "ringdhcp_sends_deferred_total", Counter, "interface",                    \
+    "Sends that found no room in the kernel and were tried again")                            \
+  X(kInterfaceServing, "ringdhcp_interface_serving", Gauge, "interface",                      \
+    "1 while the interface is served, 0 while it is absent, down or can't be opened")         \
+  X(kQueueDelay, "ringdhcp_queue_delay_seconds", Histogram, "interface",                      \
+    "From taking a packet off the ring to serving it")                                        \
+  X(kReplyDelay, "ringdhcp_reply_delay_seconds", Histogram, "interface",                      \
+    "From taking a packet off the ring to the kernel's acceptance of its reply")              \
+  X(kCommitSeconds, "ringdhcp_commit_seconds", Histogram, "",                                 \
+    "Duration of a group commit of the lease store")                                          \
+  X(kCommits, "ringdhcp_commits_total", Counter, "", "Group commits that became durable")     \
+  X(kCommitRows, "ringdhcp_commit_rows_total", Counter, "", "Lease rows that became durable") \
+  X(kCommitFailures, "ringdhcp_commit_failures_total", Counter, "",                           \
+    "Group commits that failed; each is tried again")                                         \
+  X(kHeldReplies, "ringdhcp_held_replies", Gauge, "",                                         \
+    "Replies that wait for their lease to become durable")                                    \
+  X(kPendingRows, "ringdhcp_pending_rows", Gauge, "", "Lease rows that are not durable yet")  \
+  X(kStoreWorking, "ringdhcp_store_working", Gauge, "",                                       \
+    "1 while the lease store takes commits, 0 while it fails or stalls")                      \
+  X(kReady, "ringdhcp_ready", Gauge, "", "1 while /readyz answers 200")                       \
+  X(kSubnetAddresses, "ringdhcp_subnet_addresses", Gauge, "subnet, state",                    \
+    "Addresses of the subnet's pools by state: bound, offered, declined, free")               \
+  X(kTurns, "ringdhcp_turns_total", Counter, "", "Turns of the packet path")                  \
+  X(kBuildInfo, "ringdhcp_build_info", Gauge, "version, durability, storage", "Always 1")     \
   X(kStartTime, "ringdhcp_start_time_seconds", Gauge, "", "When the server started, Unix time")
 
 enum class MetricId {

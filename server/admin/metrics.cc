@@ -69,7 +69,7 @@ class FamilySet {
 
 void AddInterface(FamilySet& families, const InterfaceStatus& status) {
   const InterfaceMetrics& metrics = *status.metrics;
-  const ClientMetric::Label interface{"interface", status.name};
+  const ClientMetric::Label interface { "interface", status.name };
   const auto with = [&](const char* name, std::string_view value) {
     return Labels{interface, {name, std::string(value)}};
   };

@@ -50,9 +50,8 @@ absl::Status LoadLeases(LeaseStore& store, LeaseEngine& engine, Clock& clock, Lo
   const Now begin = clock.Read();
   std::uint64_t loaded = 0;
   std::uint64_t outside = 0;
-  const absl::Status status = store.LoadAll([&](const LeaseRecord& row) {
-    ++(engine.Load(row, begin) ? loaded : outside);
-  });
+  const absl::Status status = store.LoadAll(
+      [&](const LeaseRecord& row) { ++(engine.Load(row, begin) ? loaded : outside); });
   if (!status.ok()) return status;
   const std::int64_t took_ms =
       (clock.Read().monotonic_ns - begin.monotonic_ns) / kNanosecondsPerMillisecond;
@@ -164,8 +163,8 @@ int ServeConfig(const ServerConfig& config, SignalWatcher& signals, Logger& logg
       return fail(links.status());
     }
     StoreThread store_thread(std::move(*store), [&] { (*ring)->Wake(); });
-    const ShardSeams seams{**ring,  clock,  *engine,              store_thread,
-                           **links, logger, OpenInterfaceSockets, ReceiveDrops};
+    const ShardSeams seams{
+        **ring, clock, *engine, store_thread, **links, logger, OpenInterfaceSockets, ReceiveDrops};
     Shard shard(limits, config, seams);
     const ShardCollectable collectable(shard, config, start_wall_s);
     health.Attach(&shard.metrics(), &collectable);

@@ -7,8 +7,8 @@
 
 namespace ringdhcp {
 
-/// Takes SIGTERM, SIGINT and SIGHUP on a thread of its own, so that no handler runs in the middle of
-/// anything. Must be made before every other thread: those inherit the blocked signals.
+/// Takes SIGTERM, SIGINT and SIGHUP on a thread of its own, so that no handler runs in the middle
+/// of anything. Must be made before every other thread: those inherit the blocked signals.
 class SignalWatcher {
  public:
   SignalWatcher();

@@ -20,9 +20,9 @@ struct SendSlot {
   ReplyRoute route;
   Ipv4Address source;  // zero: the kernel's choice
   MessageType type{};
-  std::uint16_t size = 0;         // octets of payload
-  std::int64_t arrival_ns = 0;    // of the request
-  std::int64_t deadline_ns = 0;   // in the egress queue
+  std::uint16_t size = 0;        // octets of payload
+  std::int64_t arrival_ns = 0;   // of the request
+  std::int64_t deadline_ns = 0;  // in the egress queue
 };
 
 }  // namespace ringdhcp

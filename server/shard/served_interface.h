@@ -17,7 +17,7 @@ namespace ringdhcp {
 /// read by others.
 struct ServedInterface {
   enum class State : std::uint8_t {
-    kIdle,       // no sockets: absent, down, or not to be opened just now
+    kIdle,  // no sockets: absent, down, or not to be opened just now
     kServing,
     kDetaching,  // the ring still owes completions; the sockets close at the last one
   };

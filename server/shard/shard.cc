@@ -28,8 +28,8 @@ Shard::Shard(const Limits& limits, const ServerConfig& config, const ShardSeams&
       interfaces_(limits.interfaces_max),
       scheduler_(limits.interfaces_max, limits.quantum_packets),
       slots_(limits.send_slots()),
-      payloads_(std::make_unique_for_overwrite<std::uint8_t[]>(limits.send_slots() *
-                                                               kReplyPayloadMax)),
+      payloads_(
+          std::make_unique_for_overwrite<std::uint8_t[]>(limits.send_slots() * kReplyPayloadMax)),
       gate_(limits.held_replies_max),
       commits_(limits.commit_rows_max),
       completions_(limits.completions_max) {
@@ -250,8 +250,8 @@ void Shard::MakeReply(ServedInterface& interface, const IngressPacket& packet) {
   slot.interface = interface.slot;
   slot.life = interface.life;
   slot.route = *route;
-  slot.source = IsHostAddress(decision_.server_identifier) ? decision_.server_identifier
-                                                           : packet.local;
+  slot.source =
+      IsHostAddress(decision_.server_identifier) ? decision_.server_identifier : packet.local;
   slot.type = decision_.reply_type;
   slot.arrival_ns = packet.arrival_ns;
   const std::size_t payload_max = MaximumPayload(message_.options, interface.mtu);

@@ -58,8 +58,8 @@ struct InterfaceStatus {
 };
 
 /// The packet path: one thread that turns the ring, serves packets in fair batches, and holds each
-/// ACK until its lease is durable. Every step of a turn is bounded (limits.h). Turn and RequestDrain
-/// belong to one thread; the const observers to any.
+/// ACK until its lease is durable. Every step of a turn is bounded (limits.h). Turn and
+/// RequestDrain belong to one thread; the const observers to any.
 class Shard {
  public:
   /// `config` outlives the shard. Limits::Check must hold (checked).

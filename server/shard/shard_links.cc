@@ -74,10 +74,9 @@ void Shard::OpenLink(const LinkState& link) {
   interface->open_retry_delay_ns = 0;
   interface->open_retry_at_ns = 0;
   UpdateView(*interface, link);
-  seams_.logger.Info("serving the interface",
-                     {{"interface", link.name},
-                      {"ifindex", absl::StrCat(link.ifindex)},
-                      {"addresses", absl::StrCat(link.addresses.size())}});
+  seams_.logger.Info("serving the interface", {{"interface", link.name},
+                                               {"ifindex", absl::StrCat(link.ifindex)},
+                                               {"addresses", absl::StrCat(link.addresses.size())}});
 }
 
 ServedInterface* Shard::SlotFor(const std::string& name) {
@@ -87,8 +86,7 @@ ServedInterface* Shard::SlotFor(const std::string& name) {
     if (interface && interface->view.name == name) return interface.get();
     if (!interface) {
       if (choice == interfaces_.size() || interfaces_[choice]) choice = i;
-    } else if (choice == interfaces_.size() &&
-               interface->state == ServedInterface::State::kIdle) {
+    } else if (choice == interfaces_.size() && interface->state == ServedInterface::State::kIdle) {
       choice = i;  // a name that is not served now, if no slot is left unused
     }
   }

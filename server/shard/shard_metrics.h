@@ -19,7 +19,7 @@ struct InterfaceMetrics {
   std::array<Counter, kMessageTypeSlots> received;
   std::array<Counter, kMessageTypeSlots> replies;  // accepted by the kernel
   std::array<Counter, kDropReasonCount> drops;
-  Counter kernel_receive_drops;   // SO_MEMINFO
+  Counter kernel_receive_drops;  // SO_MEMINFO
   Counter receive_rearms;
   Counter receive_buffers_empty;  // receives that ended with ENOBUFS
   Counter sends_deferred;         // EAGAIN or ENOBUFS; sent later or counted in drops
@@ -32,11 +32,11 @@ struct ShardMetrics {
   Counter commits;
   Counter commit_rows;
   Counter commit_failures;
-  Counter held_replies;       // gauge
-  Counter pending_rows;       // gauge
+  Counter held_replies;  // gauge
+  Counter pending_rows;  // gauge
   Counter turns;
-  Counter last_turn_ns;  // monotonic time of the last turn: the pulse of the packet path
-  Counter served_interfaces;     // gauge
+  Counter last_turn_ns;       // monotonic time of the last turn: the pulse of the packet path
+  Counter served_interfaces;  // gauge
   std::atomic<bool> store_ok{true};
   /// At least one interface is served, the store works and the server is not stopping.
   std::atomic<bool> ready{false};

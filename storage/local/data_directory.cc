@@ -42,8 +42,7 @@ absl::Status DirectoryError(int error, const std::string& path, std::string_view
       return absl::FailedPreconditionError(
           absl::StrCat(cause, "a file stands in the way; choose another storage directory"));
     default:
-      return absl::FailedPreconditionError(
-          absl::StrCat(cause, "choose another storage directory"));
+      return absl::FailedPreconditionError(absl::StrCat(cause, "choose another storage directory"));
   }
 }
 

@@ -173,12 +173,13 @@ absl::Status DescribeError(const rocksdb::Status& status, const std::string& dir
   }
   const std::string cause = absl::StrCat("the store in ", directory, ": ", status.ToString(), ": ");
   if (status.IsCorruption()) {
-    return absl::DataLossError(absl::StrCat(
-        cause, "restore it from a backup, or move it away to start without leases"));
+    return absl::DataLossError(
+        absl::StrCat(cause, "restore it from a backup, or move it away to start without leases"));
   }
   if (status.IsIOError()) {
-    return absl::UnavailableError(absl::StrCat(cause, "check the disk, its mount options and quota, "
-                                                      "and that ringdhcp may write there"));
+    return absl::UnavailableError(absl::StrCat(cause,
+                                               "check the disk, its mount options and quota, "
+                                               "and that ringdhcp may write there"));
   }
   return absl::InternalError(
       absl::StrCat(cause, "if it persists, move the directory away to start without leases"));

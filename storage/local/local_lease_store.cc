@@ -44,7 +44,7 @@ class LocalLeaseStore final : public LeaseStore {
   const LocalStoreOptions options_;
   const std::unique_ptr<DataDirectory> directory_;  // outlives the database
   std::unique_ptr<Database> database_;              // null after an error, until Open succeeds
-  std::uint64_t outbox_last_ = 0;  // the position last used
+  std::uint64_t outbox_last_ = 0;                   // the position last used
   LeaseRowCodec codec_;
   rocksdb::WriteBatch batch_;
 };

@@ -31,6 +31,17 @@ void Enter(int fd) {
   if (setns(fd, CLONE_NEWNET) != 0) Fail("setns");
 }
 
+// The kernel attaches the queueing discipline a while after the carrier came; what is sent until
+// then vanishes without an error. The operational state turns to UP in the same step.
+void AwaitCarrier(const std::string& device) {
+  for (int tries = 0; tries < 200; ++tries) {
+    const std::string command = "ip -o link show dev " + device + " | grep -q 'state UP'";
+    if (std::system(command.c_str()) == 0) return;
+    usleep(20'000);
+  }
+  Fail("waiting for the carrier of " + device);
+}
+
 int MakeNamespace() {
   if (unshare(CLONE_NEWNET) != 0) Fail("unshare(CLONE_NEWNET)");
   // Keeps router solicitations and the like out of the captures.
@@ -73,7 +84,9 @@ void Namespaces::AddVeth(const std::string& server, const std::string& server_ad
   InClients([&] {
     Run("ip addr add " + client_address + " dev " + client);
     Run("ip link set " + client + " up");
+    AwaitCarrier(client);
   });
+  AwaitCarrier(server);
 }
 
 }  // namespace ringdhcp

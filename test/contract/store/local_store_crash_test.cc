@@ -7,47 +7,16 @@
 
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "test/contract/store/store_support.h"
+#include "test/contract/store/victim/crash_batches.h"
 
 namespace ringdhcp {
 namespace {
-
-constexpr char kDirectoryVariable[] = "RINGDHCP_CRASH_TEST_DIRECTORY";
-constexpr char kFirstVariable[] = "RINGDHCP_CRASH_TEST_FIRST";
-constexpr char kSyncedVariable[] = "RINGDHCP_CRASH_TEST_SYNCED";
-constexpr int kReportFd = 99;
-constexpr std::uint32_t kAddresses = 3000;
-constexpr std::uint32_t kRowsPerBatch = 50;
-
-/// Batch number `batch`: versions equal its number, addresses go round.
-std::vector<LeaseRecord> BatchOf(std::uint64_t batch) {
-  std::vector<LeaseRecord> rows;
-  for (std::uint32_t i = 0; i < kRowsPerBatch; ++i) {
-    const auto address = static_cast<std::uint32_t>((batch * kRowsPerBatch + i) % kAddresses);
-    rows.push_back(SmallRow(address, batch));
-  }
-  return rows;
-}
-
-// The victim, run in a process of its own by the test below: commits for ever and reports the
-// number of each durable batch.
-TEST(LocalStoreCrashTest, DISABLED_CommitForEver) {
-  const char* const directory = std::getenv(kDirectoryVariable);
-  ASSERT_NE(directory, nullptr) << "this is only for KeepsWhatItReportedDurable";
-  const auto store = OpenStore(directory, std::getenv(kSyncedVariable) != nullptr, true);
-  ASSERT_NE(store, nullptr);
-  for (std::uint64_t batch = std::stoull(std::getenv(kFirstVariable));; ++batch) {
-    CommitDurably(*store, BatchOf(batch));
-    if (HasFatalFailure()) return;
-    if (write(kReportFd, &batch, sizeof(batch)) != sizeof(batch)) return;
-  }
-}
 
 struct Victim {
   pid_t pid = -1;
@@ -62,19 +31,14 @@ Victim Start(const std::string& directory, std::uint64_t first, bool synced) {
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], kReportFd);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  std::vector<std::string> arguments = {
-      "contract_store", "--gtest_also_run_disabled_tests",
-      "--gtest_filter=LocalStoreCrashTest.DISABLED_CommitForEver"};
-  setenv(kDirectoryVariable, directory.c_str(), 1);
-  setenv(kFirstVariable, std::to_string(first).c_str(), 1);
-  if (synced) setenv(kSyncedVariable, "1", 1);
+  std::vector<std::string> arguments = {RINGDHCP_STORE_CRASH_VICTIM, directory,
+                                        std::to_string(first), synced ? "synced" : "unsynced"};
   std::vector<char*> argv;
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   Victim victim;
-  EXPECT_EQ(posix_spawn(&victim.pid, "/proc/self/exe", &actions, nullptr, argv.data(), environ), 0);
+  EXPECT_EQ(posix_spawn(&victim.pid, argv[0], &actions, nullptr, argv.data(), environ), 0);
   posix_spawn_file_actions_destroy(&actions);
-  for (const char* name : {kDirectoryVariable, kFirstVariable, kSyncedVariable}) unsetenv(name);
   close(ends[1]);
   victim.reports = ends[0];
   return victim;

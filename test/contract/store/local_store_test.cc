@@ -1,7 +1,5 @@
 // What the local store promises beyond the contract of every store: durability, one user per
 // directory, a version, and damage that is found and named.
-#include "storage/local/local_lease_store.h"
-
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +15,7 @@
 #include "gtest/gtest.h"
 #include "storage/local/database.h"
 #include "storage/local/lease_row.h"
+#include "storage/local/local_lease_store.h"
 #include "test/contract/store/store_support.h"
 
 namespace ringdhcp {
@@ -93,10 +92,10 @@ TEST(LocalStoreTest, LargerVersionStaysAcrossOpensAndFlushes) {
   ExpectSameRows(Reload(directory.path()), {{1, SmallRow(1, 9)}});
   {
     const auto database = OpenDatabase(directory.path());
-    ASSERT_TRUE(database->db()
-                    .CompactRange(rocksdb::CompactRangeOptions(), database->leases(), nullptr,
-                                  nullptr)
-                    .ok());
+    ASSERT_TRUE(
+        database->db()
+            .CompactRange(rocksdb::CompactRangeOptions(), database->leases(), nullptr, nullptr)
+            .ok());
   }
   ExpectSameRows(Reload(directory.path()), {{1, SmallRow(1, 9)}});
 }
@@ -105,7 +104,7 @@ TEST(LocalStoreTest, MakesItsDirectory) {
   const TemporaryDirectory parent;
   const std::string path = parent.Child("a/b/leases");
   ASSERT_NE(OpenStore(path + "/"), nullptr);
-  struct stat info{};
+  struct stat info {};
   ASSERT_EQ(stat(path.c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 0777U & ~0750U, 0U);
 }
@@ -114,7 +113,7 @@ TEST(LocalStoreTest, LeavesTheModeOfItsDirectory) {
   const TemporaryDirectory directory;
   ASSERT_EQ(chmod(directory.path().c_str(), 0777), 0);
   ASSERT_NE(OpenStore(directory.path()), nullptr);
-  struct stat info{};
+  struct stat info {};
   ASSERT_EQ(stat(directory.path().c_str(), &info), 0);
   EXPECT_EQ(info.st_mode & 07777U, 0777U);
 }
@@ -147,8 +146,8 @@ TEST(LocalStoreTest, RefusesANewerFormatAndLeavesItAlone) {
   const auto size = std::filesystem::file_size(LastLog(directory.path()));
   const absl::Status status = OpenError(directory.path());
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
-  EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr(directory.path()),
-                                                   HasSubstr("format 2"), HasSubstr("format 1")));
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr(directory.path()), HasSubstr("format 2"), HasSubstr("format 1")));
   EXPECT_EQ(std::filesystem::file_size(LastLog(directory.path())), size);
 }
 
@@ -193,8 +192,8 @@ TEST(LocalStoreTest, SkipsADamagedRowAndSaysSo) {
   absl::Status status;
   ExpectSameRows(Load(*store, &status), {{1, SmallRow(1, 1)}, {3, SmallRow(3, 1)}});
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(std::string(status.message()), AllOf(HasSubstr(directory.path()),
-                                                   HasSubstr("2 damaged"), HasSubstr("0.0.0.2")));
+  EXPECT_THAT(std::string(status.message()),
+              AllOf(HasSubstr(directory.path()), HasSubstr("2 damaged"), HasSubstr("0.0.0.2")));
   CommitDurably(*store, {SmallRow(2, 1)});  // any row is better than a damaged one
   EXPECT_EQ(Load(*store, &status).count(2), 1U);
 }
@@ -277,11 +276,10 @@ TEST(LocalStoreTest, OpensWithALogTornAtAnyOctetOfItsLastRecord) {
   ASSERT_LT(made.end, made.start + 200);
   for (std::uintmax_t size = made.start; size < made.end; ++size) {
     SCOPED_TRACE(size);
-    ExpectSameRows(ReloadHarmed(directory.path(), made.log,
-                                [size](const auto& log) {
-                                  std::filesystem::resize_file(log, size);
-                                }),
-                   made.earlier);
+    ExpectSameRows(
+        ReloadHarmed(directory.path(), made.log,
+                     [size](const auto& log) { std::filesystem::resize_file(log, size); }),
+        made.earlier);
   }
   EXPECT_EQ(Reload(directory.path()).count(99), 1U);
 }
@@ -293,8 +291,8 @@ TEST(LocalStoreTest, OpensWithALogWhoseLastRecordIsGarbage) {
     SCOPED_TRACE(at);
     ExpectSameRows(ReloadHarmed(directory.path(), made.log,
                                 [at](const auto& log) {
-                                  std::fstream file(log, std::ios::in | std::ios::out |
-                                                             std::ios::binary);
+                                  std::fstream file(
+                                      log, std::ios::in | std::ios::out | std::ios::binary);
                                   file.seekg(static_cast<std::streamoff>(at));
                                   const int octet = file.get();
                                   file.seekp(static_cast<std::streamoff>(at));

@@ -14,9 +14,9 @@ TEST(Ipv4Address, ParsesFourDecimalPartsOnly) {
   EXPECT_EQ(Ipv4Address::Parse("192.0.2.1"), Ipv4Address(0xC0000201));
   EXPECT_EQ(Ipv4Address::Parse("0.0.0.0"), Ipv4Address(0));
   EXPECT_EQ(Ipv4Address::Parse("255.255.255.255"), kLimitedBroadcast);
-  for (const char* bad : {"", "1", "1.2.3", "1.2.3.4.5", "256.1.1.1", "1.2.3.04", "01.2.3.4",
-                          " 1.2.3.4", "1.2.3.4 ", "1..3.4", "1.2.3.4a", "0x1.2.3.4", "+1.2.3.4",
-                          "-1.2.3.4", "1.2.3.4294967296"}) {
+  for (const char* bad :
+       {"", "1", "1.2.3", "1.2.3.4.5", "256.1.1.1", "1.2.3.04", "01.2.3.4", " 1.2.3.4", "1.2.3.4 ",
+        "1..3.4", "1.2.3.4a", "0x1.2.3.4", "+1.2.3.4", "-1.2.3.4", "1.2.3.4294967296"}) {
     EXPECT_EQ(Ipv4Address::Parse(bad), std::nullopt) << '"' << bad << '"';
   }
 }
@@ -31,9 +31,8 @@ TEST(Ipv4Address, KnowsWhatCanBeAHost) {
   for (const char* host : {"1.0.0.1", "10.0.0.1", "169.254.1.1", "223.255.255.254"}) {
     EXPECT_TRUE(Ipv4Address::Parse(host)->IsUnicastHost()) << host;
   }
-  for (const char* other :
-       {"0.0.0.0", "0.1.2.3", "127.0.0.1", "224.0.0.1", "239.1.1.1", "240.0.0.1",
-        "255.255.255.255"}) {
+  for (const char* other : {"0.0.0.0", "0.1.2.3", "127.0.0.1", "224.0.0.1", "239.1.1.1",
+                            "240.0.0.1", "255.255.255.255"}) {
     EXPECT_FALSE(Ipv4Address::Parse(other)->IsUnicastHost()) << other;
   }
 }

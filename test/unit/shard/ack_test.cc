@@ -80,8 +80,7 @@ TEST_F(AckTest, AgesOutBeforeTheClientRetransmits) {
   EXPECT_EQ(YiaddrOf(sent[0]), address);
 }
 
-class StoreFailureTest : public ShardFixture,
-                         public testing::WithParamInterface<BatchOutcome> {};
+class StoreFailureTest : public ShardFixture, public testing::WithParamInterface<BatchOutcome> {};
 
 TEST_P(StoreFailureTest, PromisesNothingNewAndLosesNothing) {
   Start();
@@ -132,9 +131,9 @@ TEST_F(AckTest, AStalledStoreIsAFailingStore) {
   Advance(200);
   Turn();
   EXPECT_FALSE(shard->metrics().ready.load());
-  Inject(1, ClientMessage(MessageType::kRequest, 2)
-                .Requested(YiaddrOf(offers[0]))
-                .Server(ServerOf(1)));
+  Inject(
+      1,
+      ClientMessage(MessageType::kRequest, 2).Requested(YiaddrOf(offers[0])).Server(ServerOf(1)));
   Turn(2);
   EXPECT_EQ(Drops(1, DropReason::kStoreUnavailable), 1U);
   ASSERT_TRUE(store.Finish(BatchOutcome::kDurable));

@@ -180,7 +180,8 @@ TEST_F(PacketsTest, NothingGetsLost) {
     for (int step = 0; step < 2000; ++step) {
       const auto slot = InterfaceSlot(static_cast<std::uint16_t>(prng.Below(2)));
       const auto client = static_cast<std::uint32_t>(1 + prng.Below(60));
-      const Ipv4Address any(ServerOf(slot.value).value + static_cast<std::uint32_t>(prng.Below(220)));
+      const Ipv4Address any(ServerOf(slot.value).value +
+                            static_cast<std::uint32_t>(prng.Below(220)));
       switch (prng.Below(10)) {
         case 0:
         case 1:
@@ -189,14 +190,14 @@ TEST_F(PacketsTest, NothingGetsLost) {
           break;
         case 3:
         case 4:
-          ring_->Inject(slot, {.payload = ClientMessage(MessageType::kRequest, client)
-                                              .Requested(any)
-                                              .Payload()});
+          ring_->Inject(
+              slot,
+              {.payload = ClientMessage(MessageType::kRequest, client).Requested(any).Payload()});
           break;
         case 5:
-          ring_->Inject(slot, {.payload = ClientMessage(MessageType::kRelease, client)
-                                              .Ciaddr(any)
-                                              .Payload()});
+          ring_->Inject(
+              slot,
+              {.payload = ClientMessage(MessageType::kRelease, client).Ciaddr(any).Payload()});
           break;
         case 6:
           ring_->Inject(slot, {.payload = std::vector<std::uint8_t>(prng.Below(300), 7)});

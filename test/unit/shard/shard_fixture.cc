@@ -124,9 +124,8 @@ Ipv4Address ShardFixture::Request(int link, std::uint32_t client) {
     return {};
   }
   const Ipv4Address address = YiaddrOf(sent[0]);
-  Inject(link, ClientMessage(MessageType::kRequest, client)
-                   .Requested(address)
-                   .Server(ServerOf(link)));
+  Inject(link,
+         ClientMessage(MessageType::kRequest, client).Requested(address).Server(ServerOf(link)));
   Turn();
   return address;
 }
