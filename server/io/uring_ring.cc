@@ -274,9 +274,9 @@ void UringRing::Send(const SendRequest& request) {
   send.busy = true;
   send.interface = request.interface;
   int error = 0;
-  if (i.state != State::kAttached) error = ENODEV;
-  if (request.payload.size() > kUdpPayloadMax) error = EMSGSIZE;
   if (request.link_layer && i.sockets.packet_fd < 0) error = EOPNOTSUPP;
+  if (request.payload.size() > kUdpPayloadMax) error = EMSGSIZE;
+  if (i.state != State::kAttached) error = ENODEV;
   if (error != 0) {
     Completion completion;
     completion.kind = Completion::Kind::kSent;
