@@ -5,6 +5,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,6 +29,7 @@ struct Backend {
   const char* name;
   std::unique_ptr<RingWorld> (*make)();
 };
+void PrintTo(const Backend& backend, std::ostream* out) { *out << backend.name; }
 
 class RingContract : public testing::TestWithParam<Backend> {
  protected:
