@@ -162,18 +162,22 @@ bool LeaseEngine::Impl::Load(const LeaseRecord& record, const Now& now) {
   // Both ends were cut to whole seconds, so the true end may be up to a second later.
   const bool never = record.expires_wall_s == kNeverExpires;
   const bool runs = never || record.expires_wall_s >= now.wall_s;
+  // So the address is kept for a second more, and what is promised anew ends a second earlier.
   lease.deadline_ns = kNeverNs;
+  std::int64_t promised_until_ns = kNeverNs;
   if (runs && !never) {
     const std::int64_t left_s = record.expires_wall_s - now.wall_s;
     // Beyond what the clock can count, and beyond any lease there is.
     constexpr std::int64_t kFarthest = std::int64_t{1} << 32;
     lease.deadline_ns =
         now.monotonic_ns + (std::min(left_s, kFarthest) + 1) * kNanosecondsPerSecond;
+    promised_until_ns = now.monotonic_ns + (std::clamp<std::int64_t>(left_s, 1, kFarthest) - 1) *
+                                               kNanosecondsPerSecond;
   }
   switch (record.state) {
     case LeaseState::kBound:
       if (runs) {
-        lease.durable_deadline_ns = lease.deadline_ns;
+        lease.durable_deadline_ns = promised_until_ns;
         SetState(index, LeaseState::kBound);
         wheel.Start(index, now.monotonic_ns);
       } else {

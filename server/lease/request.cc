@@ -150,7 +150,11 @@ void LeaseEngine::Impl::Acknowledge(Exchange& exchange, std::uint32_t index, boo
   }
   const ClientDetails::View view = DetailsOf(exchange, index, renewing);
   if (extends && SameHardware(lease, header) && details.Equals(lease.details, view)) {
-    const std::uint32_t left = RemainingSeconds(lease.deadline_ns, now);
+    // With a row under way the ACK waits for it; else only what is stored may be promised.
+    const std::int64_t until_ns = lease.pending_seq != 0
+                                      ? lease.deadline_ns
+                                      : std::min(lease.deadline_ns, lease.durable_deadline_ns);
+    const std::uint32_t left = RemainingSeconds(until_ns, now);
     if (RecordSuffices(lease, left, wanted, config.cache_threshold)) {
       exchange.decision.gate = CommitSeq(lease.pending_seq);
       return Reply(exchange, MessageType::kAck, lease.address, left);
