@@ -50,7 +50,7 @@ absl::Status LoadLeases(LeaseStore& store, LeaseEngine& engine, Clock& clock, Lo
   const Now begin = clock.Read();
   std::uint64_t loaded = 0;
   std::uint64_t outside = 0;
-  const absl::Status status = store.LoadAll(
+  absl::Status status = store.LoadAll(
       [&](const LeaseRecord& row) { ++(engine.Load(row, begin) ? loaded : outside); });
   if (!status.ok()) return status;
   const std::int64_t took_ms =

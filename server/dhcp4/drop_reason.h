@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string_view>
 
 namespace ringdhcp {
@@ -47,18 +48,16 @@ enum class DropReason : std::uint8_t {
 #undef RINGDHCP_X
 };
 
-#define RINGDHCP_X(name, label, meaning) +1
-inline constexpr std::size_t kDropReasonCount = RINGDHCP_DROP_REASONS(RINGDHCP_X);
-#undef RINGDHCP_X
-
-/// The value of the metric label `reason`.
-constexpr std::string_view DropReasonLabel(DropReason reason) {
-  constexpr std::string_view kLabels[] = {
+/// The values of the metric label `reason`, by DropReason.
+inline constexpr std::string_view kDropReasonLabels[] = {
 #define RINGDHCP_X(name, label, meaning) label,
-      RINGDHCP_DROP_REASONS(RINGDHCP_X)
+    RINGDHCP_DROP_REASONS(RINGDHCP_X)
 #undef RINGDHCP_X
-  };
-  return kLabels[static_cast<std::size_t>(reason)];
+};
+inline constexpr std::size_t kDropReasonCount = std::size(kDropReasonLabels);
+
+constexpr std::string_view DropReasonLabel(DropReason reason) {
+  return kDropReasonLabels[static_cast<std::size_t>(reason)];
 }
 
 }  // namespace ringdhcp
