@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <span>
 
+#include "absl/strings/str_cat.h"
 #include "server/io/sockets.h"
 #include "server/io/uring_ring.h"
 #include "test/contract/ring/namespaces.h"
@@ -139,8 +140,8 @@ class UringWorld : public RingWorld {
   }
 
  private:
-  static std::string ServerName(std::size_t interface) { return "s" + std::to_string(interface); }
-  static std::string ClientName(std::size_t interface) { return "c" + std::to_string(interface); }
+  static std::string ServerName(std::size_t interface) { return absl::StrCat("s", interface); }
+  static std::string ClientName(std::size_t interface) { return absl::StrCat("c", interface); }
 
   void OpenClient(std::size_t interface) {
     const std::string name = ClientName(interface);
