@@ -75,8 +75,29 @@ TEST_F(DiscoverTest, AClientWhoseAddressBecameAHostsGetsAnother) {
   EXPECT_TRUE(IsOffer(Discover(1), "192.0.2.11"));
   EXPECT_EQ(Acquire(1), InN(11));
   EXPECT_EQ(CountsOf(1).bound, 2U) << "the first lease was acknowledged and still runs";
+  EXPECT_TRUE(IsNak(Select(2, InN(10))));
+  host_addresses.pop_back();
+  EXPECT_TRUE(IsAck(Renew(1, InN(10)), "192.0.2.10")) << "and is still this client's";
   Advance(601);
   EXPECT_EQ(CountsOf(1).free, 10U);
+}
+
+TEST_F(DiscoverTest, RenewingAnEarlierLeaseGivesUpALaterOffer) {
+  config.cache_threshold = 0;
+  EXPECT_EQ(Acquire(1), InN(10));
+  host_addresses.push_back(InN(10));
+  EXPECT_TRUE(IsOffer(Discover(1), "192.0.2.11"));
+  host_addresses.pop_back();
+  EXPECT_TRUE(IsAck(Renew(1, InN(10)), "192.0.2.10"));
+  EXPECT_EQ(CountsOf(1).offered, 0U);
+  EXPECT_EQ(CountsOf(1).bound, 1U);
+}
+
+TEST_F(DiscoverTest, ARequestedAddressWhoseLeaseJustEndedIsFree) {
+  EXPECT_EQ(Acquire(1), InN(10));
+  now.monotonic_ns += 601 * kNanosecondsPerSecond;  // no tick yet
+  EXPECT_TRUE(
+      IsOffer(Handle(ClientMessage(MessageType::kDiscover, 2).Requested(InN(10))), "192.0.2.10"));
 }
 
 // RFC 2131 section 4.3.1, in this order: current, previous, requested, any.

@@ -195,6 +195,31 @@ TEST_F(FailingStoreTest, AnUndurableExtensionPromisesOnlyTheOldEnd) {
   EXPECT_EQ(ack.gate, CommitSeq());
 }
 
+TEST_F(FailingStoreTest, AnOffersHoldIsNotDurable) {
+  config.offer_hold_s = 120;
+  hold_commits = true;
+  Handle(ClientMessage(MessageType::kRequest, 1).Server(kServer).Requested(InN(10)).LeaseTime(100));
+  Advance(10);
+  EXPECT_TRUE(IsOffer(Discover(1), "192.0.2.10"));
+  Commit();
+  Advance(5);
+  store_ok = false;
+  const Decision ack = Renew(1, InN(10));
+  EXPECT_LE(ack.lease_time_s, 85U) << "the stored lease ends after 100 s";
+}
+
+TEST_F(RestartTest, ALeaseThatEndsInThisSecondMayStillRun) {
+  Acquire(1);
+  LeaseRecord row = stored[InN(10)];
+  row.expires_wall_s = now.wall_s;
+  LeaseEngine loaded(config, 1);
+  loaded.Load(row, now);
+  EXPECT_EQ(loaded.Counts()[0].bound, 1U);
+  Now later{now.monotonic_ns + 2 * kNanosecondsPerSecond, now.wall_s + 2};
+  EXPECT_EQ(loaded.Tick(later, 10), 1U);
+  EXPECT_EQ(loaded.Counts()[0].bound, 0U);
+}
+
 TEST_F(RestartTest, AcknowledgedLeasesAreKnown) {
   Acquire(1);
   Acquire(2);
