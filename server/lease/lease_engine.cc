@@ -40,10 +40,10 @@ LeaseEngine::Impl::Impl(EngineConfig engine_config, std::uint64_t seed)
     const LeaseTable::Range range = table.RangeOf(i);
     SubnetCounts count;
     count.id = config.subnets[i].id;
-    count.total = range.end - range.begin;
-    for (const std::uint32_t reserved : table.reserved()) {
-      if (range.begin <= reserved && reserved < range.end) --count.total;
-    }
+    const auto reserved = table.reserved();
+    const auto first = std::lower_bound(reserved.begin(), reserved.end(), range.begin);
+    const auto last = std::lower_bound(first, reserved.end(), range.end);
+    count.total = range.end - range.begin - static_cast<std::uint64_t>(last - first);
     count.free = count.total;
     counts.push_back(count);
   }
