@@ -47,13 +47,13 @@ struct Decision {
 
   // Reply:
   MessageType reply_type{};
-  Ipv4Address yiaddr;             // 0 in NAK and in the ACK to INFORM
-  Ipv4Address server_identifier;  // option 54
+  Ipv4Address yiaddr;              // 0 in NAK and in the ACK to INFORM
+  Ipv4Address server_identifier;   // option 54
   const Subnet* subnet = nullptr;  // of the client's link; never null in a reply
-  std::uint32_t lease_time_s = 0; // option 51; 0: left out (NAK, INFORM)
-  std::uint32_t t1_s = 0;         // option 58; 0: left out
-  std::uint32_t t2_s = 0;         // option 59; 0: left out
-  std::string_view text;          // option 56 of a NAK; static storage
+  std::uint32_t lease_time_s = 0;  // option 51; 0: left out (NAK, INFORM)
+  std::uint32_t t1_s = 0;          // option 58; 0: left out
+  std::uint32_t t2_s = 0;          // option 59; 0: left out
+  std::string_view text;           // option 56 of a NAK; static storage
 
   /// The reply may leave once this is durable; value 0: at once.
   CommitSeq gate;
@@ -70,7 +70,7 @@ struct SubnetCounts {
   std::uint64_t bound = 0;
   std::uint64_t offered = 0;
   std::uint64_t declined = 0;
-  std::uint64_t free = 0;   // total - bound - offered - declined
+  std::uint64_t free = 0;  // total - bound - offered - declined
 };
 
 /// Leases and the decisions over them: DISCOVER, REQUEST (RFC 2131 section 4.3.2), DECLINE,
@@ -91,8 +91,8 @@ class LeaseEngine {
   bool Load(const LeaseRecord& record, const Now& now);
 
   /// Decides about one message. `store_ok` false: the lease store is failing, so nothing new is
-  /// promised: renewals whose durable lease lasts at least a minute get the remaining time without a
-  /// write, everything else that would need a write is dropped (kStoreUnavailable).
+  /// promised: renewals whose durable lease lasts at least a minute get the remaining time without
+  /// a write, everything else that would need a write is dropped (kStoreUnavailable).
   void Handle(const Message& message, const LinkView& link, const Now& now, bool store_ok,
               Decision& decision);
 
@@ -101,8 +101,8 @@ class LeaseEngine {
   /// These rows are durable now, all with numbers <= durable.
   void OnDurable(std::span<const LeaseRecord> rows, CommitSeq durable);
 
-  /// Expires leases, offers and probations that are due, at most `budget` of them. Returns how many;
-  /// equal to `budget` means that there may be more.
+  /// Expires leases, offers and probations that are due, at most `budget` of them. Returns how
+  /// many; equal to `budget` means that there may be more.
   std::size_t Tick(const Now& now, std::size_t budget);
 
   std::vector<SubnetCounts> Counts() const;

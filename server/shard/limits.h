@@ -15,6 +15,8 @@ struct Limits {
   /// Receive buffers of one interface, a power of two. Each is a packet that waits or is received.
   std::size_t receive_buffers = 256;
   std::size_t receive_payload_max = 2048;  // octets
+  /// An interface whose packets hold half of its buffers for so long is overloaded.
+  std::int64_t overload_after_ns = 20 * kNanosecondsPerMillisecond;
   /// Packets served in one turn, and packets of one interface in a round of the scheduler.
   std::size_t batch_packets_max = 64;
   std::uint32_t quantum_packets = 8;

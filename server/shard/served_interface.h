@@ -9,6 +9,7 @@
 #include "server/lease/lease_engine.h"
 #include "server/sched/egress_queue.h"
 #include "server/sched/ingress_queue.h"
+#include "server/shard/limits.h"
 #include "server/shard/shard_metrics.h"
 
 namespace ringdhcp {
@@ -23,11 +24,11 @@ struct ServedInterface {
   };
 
   ServedInterface(InterfaceSlot slot_number, std::uint64_t life_number, std::size_t buffers,
-                  std::size_t egress_queue_max, std::size_t egress_in_flight_max)
+                  const Limits& limits)
       : slot(slot_number),
         life(life_number),
-        ingress(buffers),
-        egress(egress_queue_max, egress_in_flight_max) {}
+        ingress(buffers, limits.overload_after_ns),
+        egress(limits.egress_queue_max, limits.egress_in_flight_max) {}
 
   const InterfaceSlot slot;
   const std::uint64_t life;

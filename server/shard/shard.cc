@@ -209,7 +209,7 @@ void Shard::ServeBatch() {
     const std::optional<InterfaceSlot> next = scheduler_.Next();
     if (!next) return;
     ServedInterface& interface = *interfaces_[next->value];
-    const IngressPacket packet = interface.ingress.Pop();
+    const IngressPacket packet = interface.ingress.Pop(now_.monotonic_ns);
     if (interface.ingress.empty()) scheduler_.Deactivate(*next);
     Serve(interface, packet);
   }

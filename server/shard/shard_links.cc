@@ -98,9 +98,9 @@ ServedInterface* Shard::SlotFor(const std::string& name) {
     }
     return nullptr;
   }
-  interfaces_[choice] = std::make_unique<ServedInterface>(
-      InterfaceSlot(static_cast<std::uint16_t>(choice)), ++lives_,
-      seams_.ring.buffers_per_interface(), limits_.egress_queue_max, limits_.egress_in_flight_max);
+  interfaces_[choice] =
+      std::make_unique<ServedInterface>(InterfaceSlot(static_cast<std::uint16_t>(choice)), ++lives_,
+                                        seams_.ring.buffers_per_interface(), limits_);
   interfaces_[choice]->view.name = name;
   interfaces_[choice]->view.host_addresses = &host_addresses_;
   return interfaces_[choice].get();
@@ -114,7 +114,7 @@ void Shard::Detach(ServedInterface& interface) {
   }
   while (!interface.ingress.empty()) {
     interface.CountDrop(DropReason::kInterfaceGone);
-    seams_.ring.ReturnBuffer(interface.slot, interface.ingress.Pop().buffer);
+    seams_.ring.ReturnBuffer(interface.slot, interface.ingress.Pop(now_.monotonic_ns).buffer);
   }
   scheduler_.Deactivate(interface.slot);
   while (const auto entry = interface.egress.TakeAny()) {
