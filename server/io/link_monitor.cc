@@ -1,10 +1,8 @@
 #include "server/io/link_monitor.h"
 
 #include <libmnl/libmnl.h>
-#include <linux/if.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -14,13 +12,14 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <map>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <utility>
 
 #include "absl/status/status.h"
 #include "server/base/check.h"
+#include "server/io/link_messages.h"
 
 namespace ringdhcp {
 namespace {
@@ -34,118 +33,6 @@ struct SocketCloser {
   void operator()(mnl_socket* socket) const { mnl_socket_close(socket); }
 };
 using Socket = std::unique_ptr<mnl_socket, SocketCloser>;
-
-struct ReportedAddress {
-  LinkState::Address address;
-  bool secondary = false;
-};
-
-/// What the kernel has reported. Links change by their events; addresses are always read as a
-/// whole, because their order (which one is primary) is told by a dump only.
-struct Table {
-  std::map<int, LinkState> links;  // addresses empty
-  std::map<int, std::vector<ReportedAddress>> addresses;
-
-  std::vector<LinkState> Build() const {
-    std::vector<LinkState> list;
-    list.reserve(links.size());
-    for (const auto& [ifindex, link] : links) {
-      LinkState& state = list.emplace_back(link);
-      const auto found = addresses.find(ifindex);
-      if (found == addresses.end()) continue;
-      for (const bool secondary : {false, true}) {
-        for (const ReportedAddress& a : found->second) {
-          if (a.secondary == secondary) state.addresses.push_back(a.address);
-        }
-      }
-    }
-    return list;
-  }
-};
-
-/// Calls `visit` for each attribute behind a header of `offset` octets.
-template <typename Visit>
-void ForEachAttribute(const nlmsghdr* message, unsigned offset, Visit visit) {
-  const auto callback = [](const nlattr* attribute, void* data) -> int {
-    (*static_cast<Visit*>(data))(attribute);
-    return MNL_CB_OK;
-  };
-  mnl_attr_parse(message, offset, callback, &visit);
-}
-
-void ReadLink(const nlmsghdr* message, Table& table) {
-  const auto* info = static_cast<const ifinfomsg*>(mnl_nlmsg_get_payload(message));
-  // A bridge reports its ports under its own family; a port that leaves looks like a deleted link.
-  if (info->ifi_family != AF_UNSPEC) return;
-  if (message->nlmsg_type == RTM_DELLINK) {
-    table.links.erase(info->ifi_index);
-    return;
-  }
-  LinkState link;
-  link.ifindex = info->ifi_index;
-  link.up = (info->ifi_flags & IFF_UP) != 0;
-  link.running = (info->ifi_flags & IFF_RUNNING) != 0;
-  link.loopback = (info->ifi_flags & IFF_LOOPBACK) != 0;
-  ForEachAttribute(message, sizeof(*info), [&](const nlattr* attribute) {
-    switch (mnl_attr_get_type(attribute)) {
-      case IFLA_IFNAME:
-        link.name = mnl_attr_get_str(attribute);
-        break;
-      case IFLA_MTU:
-        link.mtu = mnl_attr_get_u32(attribute);
-        break;
-      case IFLA_MASTER:
-        link.enslaved = mnl_attr_get_u32(attribute) != 0;
-        break;
-      default:
-        break;
-    }
-  });
-  table.links[link.ifindex] = std::move(link);
-}
-
-void ReadAddress(const nlmsghdr* message, Table& table) {
-  const auto* info = static_cast<const ifaddrmsg*>(mnl_nlmsg_get_payload(message));
-  if (info->ifa_family != AF_INET || info->ifa_prefixlen > 32) return;
-  Ipv4Address local, network;  // equal but on a point-to-point link, where `network` is the peer's
-  ForEachAttribute(message, sizeof(*info), [&](const nlattr* attribute) {
-    const auto type = mnl_attr_get_type(attribute);
-    if (type != IFA_LOCAL && type != IFA_ADDRESS) return;
-    if (mnl_attr_get_payload_len(attribute) != sizeof(std::uint32_t)) return;
-    (type == IFA_LOCAL ? local : network) = Ipv4Address(ntohl(mnl_attr_get_u32(attribute)));
-  });
-  if (local.IsZero()) local = network;
-  ReportedAddress reported;
-  reported.address.address = local;
-  reported.address.prefix.length = info->ifa_prefixlen;
-  reported.address.prefix.address =
-      Ipv4Address((network.IsZero() ? local : network).value & reported.address.prefix.Mask());
-  reported.secondary = (info->ifa_flags & IFA_F_SECONDARY) != 0;
-  table.addresses[static_cast<int>(info->ifa_index)].push_back(reported);
-}
-
-/// What the messages of one event datagram ask for.
-struct Events {
-  Table* table = nullptr;
-  bool addresses_changed = false;
-};
-
-int OnEvent(const nlmsghdr* message, void* data) {
-  auto* events = static_cast<Events*>(data);
-  switch (message->nlmsg_type) {
-    case RTM_NEWLINK:
-    case RTM_DELLINK:
-      ReadLink(message, *events->table);
-      break;
-    case RTM_NEWADDR:
-    case RTM_DELADDR:
-      events->addresses_changed = true;
-      break;
-    default:
-      break;
-  }
-  return MNL_CB_OK;
-}
 
 class NetlinkLinkMonitor : public LinkMonitor {
  public:
@@ -161,9 +48,13 @@ class NetlinkLinkMonitor : public LinkMonitor {
 
  private:
   /// Asks for everything of `type` (RTM_GETLINK, RTM_GETADDR) and adds the answers to `table`.
-  absl::Status Dump(std::uint16_t type, Table& table);
-  absl::Status TryDump(std::uint16_t type, Table& table, bool& interrupted);
+  absl::Status Dump(std::uint16_t type, LinkTable& table);
+  absl::Status TryDump(std::uint16_t type, LinkTable& table, bool& interrupted);
   absl::Status ReadAll();
+  /// The part of the buffer that holds the last datagram.
+  std::span<const std::uint8_t> Received(ssize_t size) const {
+    return std::span(buffer_).first(static_cast<std::size_t>(size));
+  }
   /// Takes all events that wait.
   void TakeEvents();
   void Publish();
@@ -173,9 +64,9 @@ class NetlinkLinkMonitor : public LinkMonitor {
   Socket event_socket_;
   Socket dump_socket_;
   int stop_fd_ = -1;
-  std::vector<char> buffer_ = std::vector<char>(kMessageOctetsMax);
+  std::vector<std::uint8_t> buffer_ = std::vector<std::uint8_t>(kMessageOctetsMax);
   std::uint32_t sequence_ = 0;
-  Table table_;               // the monitor's thread, and Start before it runs
+  LinkTable table_;           // the monitor's thread, and Start before it runs
   bool links_stale_ = false;  // an event was lost: read everything anew
   bool addresses_stale_ = false;
   mutable std::mutex mutex_;
@@ -217,7 +108,7 @@ absl::Status NetlinkLinkMonitor::Start() {
   return absl::OkStatus();
 }
 
-absl::Status NetlinkLinkMonitor::TryDump(std::uint16_t type, Table& table, bool& interrupted) {
+absl::Status NetlinkLinkMonitor::TryDump(std::uint16_t type, LinkTable& table, bool& interrupted) {
   interrupted = false;
   nlmsghdr* request = mnl_nlmsg_put_header(buffer_.data());
   request->nlmsg_type = type;
@@ -238,36 +129,18 @@ absl::Status NetlinkLinkMonitor::TryDump(std::uint16_t type, Table& table, bool&
     const ssize_t size = mnl_socket_recvfrom(dump_socket_.get(), buffer_.data(), buffer_.size());
     if (size < 0 && errno == EINTR) continue;
     if (size < 0) return absl::ErrnoToStatus(errno, "cannot read the list of interfaces");
-    // Not mnl_cb_run: it gives up at the mark of an interrupted dump, which the last message, the
-    // one to wait for, bears too.
-    int left = static_cast<int>(size);
-    for (auto* message = reinterpret_cast<nlmsghdr*>(buffer_.data()); mnl_nlmsg_ok(message, left);
-         message = mnl_nlmsg_next(message, &left)) {
-      if (message->nlmsg_seq != sequence_) continue;
-      if ((message->nlmsg_flags & NLM_F_DUMP_INTR) != 0) interrupted = true;
-      switch (message->nlmsg_type) {
-        case NLMSG_DONE:
-          return absl::OkStatus();
-        case NLMSG_ERROR:
-          return absl::ErrnoToStatus(
-              -static_cast<const nlmsgerr*>(mnl_nlmsg_get_payload(message))->error,
-              "the kernel refused to list its interfaces");
-        case RTM_NEWLINK:
-          ReadLink(message, table);
-          break;
-        case RTM_NEWADDR:
-          ReadAddress(message, table);
-          break;
-        default:
-          break;
-      }
+    const DumpProgress progress = TakeDumpAnswer(Received(size), sequence_, table);
+    interrupted |= progress.interrupted;
+    if (progress.error) {
+      return absl::ErrnoToStatus(*progress.error, "the kernel refused to list its interfaces");
     }
+    if (progress.done) return absl::OkStatus();
   }
 }
 
-absl::Status NetlinkLinkMonitor::Dump(std::uint16_t type, Table& table) {
+absl::Status NetlinkLinkMonitor::Dump(std::uint16_t type, LinkTable& table) {
   for (int tries = 0; tries < kDumpTriesMax; ++tries) {
-    Table answer;
+    LinkTable answer;
     bool interrupted = false;
     if (absl::Status status = TryDump(type, answer, interrupted); !status.ok()) return status;
     if (interrupted) continue;
@@ -287,7 +160,6 @@ absl::Status NetlinkLinkMonitor::ReadAll() {
 }
 
 void NetlinkLinkMonitor::TakeEvents() {
-  Events events{&table_};
   for (;;) {
     const ssize_t size = mnl_socket_recvfrom(event_socket_.get(), buffer_.data(), buffer_.size());
     if (size < 0) {
@@ -296,9 +168,8 @@ void NetlinkLinkMonitor::TakeEvents() {
       links_stale_ = true;  // ENOBUFS: events were lost; ENOSPC: one was too long
       continue;
     }
-    mnl_cb_run(buffer_.data(), static_cast<std::size_t>(size), 0, 0, OnEvent, &events);
+    if (TakeLinkEvents(Received(size), table_)) addresses_stale_ = true;
   }
-  if (events.addresses_changed) addresses_stale_ = true;
 }
 
 void NetlinkLinkMonitor::Publish() {
