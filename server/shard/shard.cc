@@ -350,6 +350,20 @@ bool Shard::drained() const {
   });
 }
 
+ShardHoldings Shard::Holdings() const {
+  ShardHoldings holdings;
+  holdings.slots_taken = slots_.count() - slots_.free();
+  holdings.held_replies = gate_.size();
+  holdings.pending_rows = commits_.pending_rows();
+  for (const auto& interface : interfaces_) {
+    if (!interface) continue;
+    holdings.packets += interface->ingress.size();
+    holdings.egress_waiting += interface->egress.waiting();
+    holdings.egress_in_flight += interface->egress.in_flight();
+  }
+  return holdings;
+}
+
 std::span<std::uint8_t> Shard::PayloadOf(SendSlotId id) {
   return {payloads_.get() + id.value * kReplyPayloadMax, kReplyPayloadMax};
 }

@@ -57,6 +57,16 @@ struct InterfaceStatus {
   std::shared_ptr<const InterfaceMetrics> metrics;
 };
 
+/// What a shard has of the things it was lent, for an audit of the books.
+struct ShardHoldings {
+  std::size_t packets = 0;  // each with a receive buffer
+  std::size_t slots_taken = 0;
+  std::size_t held_replies = 0;
+  std::size_t egress_waiting = 0;
+  std::size_t egress_in_flight = 0;
+  std::size_t pending_rows = 0;
+};
+
 /// The packet path: one thread that turns the ring, serves packets in fair batches, and holds each
 /// ACK until its lease is durable. Every step of a turn is bounded (limits.h). Turn and
 /// RequestDrain belong to one thread; the const observers to any.
@@ -73,6 +83,9 @@ class Shard {
   /// Takes no new packets, finishes those at hand, commits, sends, closes. Then drained() is true.
   void RequestDrain();
   bool drained() const;
+
+  /// Of the shard's thread, between turns.
+  ShardHoldings Holdings() const;
 
   const ShardMetrics& metrics() const { return metrics_; }
   std::vector<InterfaceStatus> Interfaces() const;

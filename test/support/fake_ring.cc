@@ -42,6 +42,7 @@ absl::Status FakeRing::Attach(InterfaceSlot interface, const InterfaceSockets&) 
 void FakeRing::Detach(InterfaceSlot interface) {
   Interface& i = At(interface);
   RINGDHCP_CHECK(i.state == State::kAttached);
+  if (options_.world != nullptr) options_.world->OnDetach(interface);
   i.state = State::kDetaching;
   i.receiving = false;
   i.hold_sends = false;
@@ -67,6 +68,7 @@ void FakeRing::ReturnBuffer(InterfaceSlot interface, BufferId buffer) {
   // What the caller still reads from a returned buffer must show at once.
   std::fill(i.buffers[buffer.value].begin(), i.buffers[buffer.value].end(), std::uint8_t{0xDB});
   i.free.push_back(buffer.value);
+  if (options_.world != nullptr) options_.world->OnReturned(interface);
 }
 
 std::size_t FakeRing::FreeBuffers(InterfaceSlot interface) const {
@@ -109,12 +111,18 @@ void FakeRing::RunSends() {
     } else if (i.fail_count > 0) {
       --i.fail_count;
       error = i.fail_error;
+    } else if (error == 0 && options_.world != nullptr) {
+      error = options_.world->SendError(request.interface);
     }
     if (error == 0) {
       sent_.push_back({request.interface, request.slot,
                        std::vector<std::uint8_t>(request.payload.begin(), request.payload.end()),
                        request.source, request.destination, request.destination_port,
                        request.link_layer, request.hardware_address});
+      if (options_.world != nullptr) {
+        options_.world->OnSent(sent_.back());
+        sent_.pop_back();
+      }
     }
     --i.sends_outstanding;
     CompleteSend(request, error);
@@ -184,7 +192,7 @@ void FakeRing::TakeWake() {
   completions_.push_back(completion);
 }
 
-std::size_t FakeRing::Turn(std::span<Completion> out, std::int64_t wait_ns) {
+void FakeRing::Collect() {
   RunSends();
   for (std::size_t s = 0; s < interfaces_.size(); ++s) {
     const InterfaceSlot slot(static_cast<std::uint16_t>(s));
@@ -192,8 +200,16 @@ std::size_t FakeRing::Turn(std::span<Completion> out, std::int64_t wait_ns) {
     FinishDetach(slot);
   }
   TakeWake();
+}
+
+std::size_t FakeRing::Turn(std::span<Completion> out, std::int64_t wait_ns) {
+  Collect();
   if (completions_.empty()) {
     last_wait_ns_ = wait_ns;
+    if (options_.world != nullptr && wait_ns != 0) {
+      options_.world->Wait(wait_ns);
+      Collect();
+    }
     if (options_.waits && wait_ns != 0) {
       {
         std::unique_lock lock(mutex_);
@@ -207,11 +223,15 @@ std::size_t FakeRing::Turn(std::span<Completion> out, std::int64_t wait_ns) {
       TakeWake();
     }
   }
-  const std::size_t count = std::min(out.size(), completions_.size());
+  std::size_t count = std::min(out.size(), completions_.size());
+  if (options_.world != nullptr && count > 0) count = options_.world->CutBatch(count);
   for (std::size_t n = 0; n < count; ++n) {
     out[n] = completions_.front();
     if (out[n].kind == Completion::Kind::kSent) slot_busy_[out[n].slot.value] = false;
     if (out[n].kind == Completion::Kind::kDetached) At(out[n].interface).state = State::kDetached;
+    if (out[n].kind == Completion::Kind::kReceived && options_.world != nullptr) {
+      options_.world->OnHandedOut(out[n].interface);
+    }
     completions_.pop_front();
   }
   return count;

@@ -16,6 +16,8 @@
 
 namespace ringdhcp {
 
+class FakeRingWorld;
+
 struct FakeRingOptions {
   std::size_t interfaces_max = 8;
   std::size_t buffers_per_interface = 16;
@@ -27,6 +29,8 @@ struct FakeRingOptions {
   /// False: Turn never sleeps, whatever it is told, and only keeps the time in last_wait_ns(), so a
   /// simulation is deterministic. True: Turn waits in real time, for Wake alone.
   bool waits = false;
+  /// What surrounds the ring in a simulation; null: nothing does. Outlives the ring.
+  FakeRingWorld* world = nullptr;
 };
 
 /// The Ring of the tests: the kernel's observable behaviour without a kernel. Deterministic: the
@@ -131,6 +135,7 @@ class FakeRing : public Ring {
   void Stop(InterfaceSlot slot, int error);
   void FinishDetach(InterfaceSlot slot);
   void TakeWake();
+  void Collect();
 
   FakeRingOptions options_;
   std::vector<Interface> interfaces_;
@@ -142,6 +147,26 @@ class FakeRing : public Ring {
   std::mutex mutex_;
   std::condition_variable wake_condition_;
   bool wake_ = false;  // guarded by mutex_
+};
+
+/// What a simulation sees and decides at the places where a kernel would do as it likes. Every call
+/// comes from within a call of the ring's; none may call Turn.
+class FakeRingWorld {
+ public:
+  virtual ~FakeRingWorld() = default;
+  /// Turn has nothing to give and may sleep for `wait_ns` (negative: without limit): let time pass
+  /// until something happens to the ring or the time is over.
+  virtual void Wait(std::int64_t wait_ns) = 0;
+  /// How many of `ready` completions Turn hands out: 1 to ready.
+  virtual std::size_t CutBatch(std::size_t ready) = 0;
+  /// The errno with which a send on the interface ends instead of leaving; 0: it leaves.
+  virtual int SendError(InterfaceSlot interface) = 0;
+  /// A reply leaves now. With a world, TakeSent stays empty.
+  virtual void OnSent(const FakeRing::Sent& sent) = 0;
+  /// Turn gives a received datagram to the caller; the caller returns its buffer.
+  virtual void OnHandedOut(InterfaceSlot interface) = 0;
+  virtual void OnReturned(InterfaceSlot interface) = 0;
+  virtual void OnDetach(InterfaceSlot interface) = 0;
 };
 
 }  // namespace ringdhcp
