@@ -160,6 +160,10 @@ absl::Status Database::WriteMeta(const std::string& directory) {
   return status.ok() ? absl::OkStatus() : DescribeError(status, directory);
 }
 
+rocksdb::Status Database::ReadUuid(std::string* uuid) {
+  return db_->Get(rocksdb::ReadOptions(), meta_, kServerUuidKey, uuid);
+}
+
 Database::~Database() {
   for (rocksdb::ColumnFamilyHandle* handle : {default_, leases_, outbox_, meta_}) {
     if (handle != nullptr) db_->DestroyColumnFamilyHandle(handle).PermitUncheckedError();

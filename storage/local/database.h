@@ -14,7 +14,8 @@ namespace ringdhcp {
 /// The version of what is stored; raised when an older program could not read it.
 inline constexpr std::uint64_t kStoreFormat = 1;
 
-/// An open RocksDB with ringdhcp's column families. One thread at a time.
+/// An open RocksDB with ringdhcp's column families. RocksDB takes calls from any thread; opening and
+/// destruction are of one.
 class Database {
  public:
   /// Opens or makes the database in `directory`, which the caller has locked. A database of a newer
@@ -28,6 +29,8 @@ class Database {
   rocksdb::ColumnFamilyHandle* leases() { return leases_; }
   rocksdb::ColumnFamilyHandle* outbox() { return outbox_; }
   rocksdb::ColumnFamilyHandle* meta() { return meta_; }
+  /// The random id that this database got when it was made.
+  rocksdb::Status ReadUuid(std::string* uuid);
 
  private:
   Database() = default;

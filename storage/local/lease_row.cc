@@ -86,10 +86,22 @@ std::string_view LeaseRowCodec::Encode(const LeaseRecord& record) {
   return buffer_;
 }
 
+bool LeaseRowCodec::Parse(std::string_view value) {
+  return value.size() <= static_cast<std::size_t>(std::numeric_limits<int>::max()) &&
+         row_.ParseFromArray(value.data(), static_cast<int>(value.size()));
+}
+
 std::optional<LeaseRecord> LeaseRowCodec::Decode(std::string_view key, std::string_view value) {
-  if (value.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) return std::nullopt;
-  if (!row_.ParseFromArray(value.data(), static_cast<int>(value.size()))) return std::nullopt;
-  if (ParseBigEndianKey<std::uint32_t>(key) != row_.address()) return std::nullopt;
+  if (!Parse(value) || ParseBigEndianKey<std::uint32_t>(key) != row_.address()) return std::nullopt;
+  return ToRecord();
+}
+
+std::optional<LeaseRecord> LeaseRowCodec::DecodeOutbox(std::string_view value) {
+  if (!Parse(value)) return std::nullopt;
+  return ToRecord();
+}
+
+std::optional<LeaseRecord> LeaseRowCodec::ToRecord() const {
   if (!storage::LeaseRowState_IsValid(row_.state())) return std::nullopt;
   if (row_.hardware_type() > std::numeric_limits<std::uint8_t>::max()) return std::nullopt;
 

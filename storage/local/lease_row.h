@@ -39,8 +39,13 @@ class LeaseRowCodec {
   /// The record of a row of the column family leases; nullopt when the row is damaged: it does not
   /// parse, a field is out of range, or it belongs to another key.
   std::optional<LeaseRecord> Decode(std::string_view key, std::string_view value);
+  /// The record of a row of the column family outbox; nullopt when it is damaged.
+  std::optional<LeaseRecord> DecodeOutbox(std::string_view value);
 
  private:
+  bool Parse(std::string_view value);
+  std::optional<LeaseRecord> ToRecord() const;
+
   storage::LeaseRow row_;
   std::string buffer_;
 };

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "storage/lease_store.h"
+#include "storage/outbox.h"
 
 namespace ringdhcp {
 
@@ -16,12 +16,16 @@ struct LocalStoreOptions {
   bool synced = true;
   /// Also append each row to the outbox, for a replicator. Off while nothing drains it.
   bool outbox = false;
+  /// An outbox of so many rows is discarded, and every lease must be sent once instead: its
+  /// compaction to the last write of each address. 0: no limit.
+  std::uint64_t outbox_rows_max = 0;
 };
 
 /// Opens or makes the RocksDB store in options.directory: column families leases, outbox, meta.
 /// Fails, naming the cause and what to do, when another process holds the directory's lock, when
 /// its format version is newer than this program, or when it can't be written.
-absl::StatusOr<std::unique_ptr<LeaseStore>> OpenLocalLeaseStore(const LocalStoreOptions& options);
+absl::StatusOr<std::unique_ptr<JournalStore>> OpenLocalLeaseStore(
+    const LocalStoreOptions& options);
 
 }  // namespace ringdhcp
 

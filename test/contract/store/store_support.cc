@@ -111,7 +111,7 @@ std::unique_ptr<LeaseStore> OpenStore(const std::string& directory, bool synced,
   options.directory = directory;
   options.synced = synced;
   options.outbox = outbox;
-  absl::StatusOr<std::unique_ptr<LeaseStore>> store = OpenLocalLeaseStore(options);
+  absl::StatusOr<std::unique_ptr<JournalStore>> store = OpenLocalLeaseStore(options);
   EXPECT_TRUE(store.ok()) << store.status();
   return store.ok() ? *std::move(store) : nullptr;
 }
