@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "server/lease/lease_engine.h"
-#include "test/unit/lease/client_message.h"
+#include "test/support/client_message.h"
 
 namespace ringdhcp::test {
 

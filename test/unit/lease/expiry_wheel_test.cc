@@ -8,7 +8,7 @@
 
 #include "server/base/clock.h"
 #include "server/base/prng.h"
-#include "test/unit/lease/client_message.h"
+#include "test/support/client_message.h"
 
 namespace ringdhcp::test {
 namespace {

@@ -13,7 +13,7 @@
 #include "server/lease/client_index.h"
 #include "server/lease/lease_engine.h"
 #include "server/lease/lease_table.h"
-#include "test/unit/lease/client_message.h"
+#include "test/support/client_message.h"
 
 namespace ringdhcp::test {
 namespace {
