@@ -80,6 +80,7 @@ void FakeRing::Send(const SendRequest& request) {
   Interface& i = At(request.interface);
   RINGDHCP_CHECK(request.slot.value < slot_busy_.size() && !slot_busy_[request.slot.value]);
   slot_busy_[request.slot.value] = true;
+  ++slots_busy_;
   if (i.state != State::kAttached) {
     CompleteSend(request, ENODEV);
     return;
@@ -227,7 +228,10 @@ std::size_t FakeRing::Turn(std::span<Completion> out, std::int64_t wait_ns) {
   if (options_.world != nullptr && count > 0) count = options_.world->CutBatch(count);
   for (std::size_t n = 0; n < count; ++n) {
     out[n] = completions_.front();
-    if (out[n].kind == Completion::Kind::kSent) slot_busy_[out[n].slot.value] = false;
+    if (out[n].kind == Completion::Kind::kSent) {
+      slot_busy_[out[n].slot.value] = false;
+      --slots_busy_;
+    }
     if (out[n].kind == Completion::Kind::kDetached) At(out[n].interface).state = State::kDetached;
     if (out[n].kind == Completion::Kind::kReceived && options_.world != nullptr) {
       options_.world->OnHandedOut(out[n].interface);

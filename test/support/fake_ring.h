@@ -103,6 +103,8 @@ class FakeRing : public Ring {
   std::uint64_t receive_drops(InterfaceSlot interface) const;
   /// Sends queued or held without their kSent yet.
   std::size_t sends_outstanding() const;
+  /// Slots whose kSent was not handed out yet.
+  std::size_t slots_busy() const { return slots_busy_; }
   /// `wait_ns` of the last Turn that had nothing to return; 0 before.
   std::int64_t last_wait_ns() const { return last_wait_ns_; }
 
@@ -140,6 +142,7 @@ class FakeRing : public Ring {
   FakeRingOptions options_;
   std::vector<Interface> interfaces_;
   std::vector<bool> slot_busy_;
+  std::size_t slots_busy_ = 0;
   std::deque<SendRequest> sends_;
   std::deque<Completion> completions_;
   std::vector<Sent> sent_;
