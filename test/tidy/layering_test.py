@@ -15,10 +15,11 @@ MAY_INCLUDE = {
     "storage": {"server/base", "server/dhcp4", "server/lease"},
     "storage/memory": {"server/base", "server/dhcp4", "server/lease", "storage"},
     "storage/local": {"server/base", "server/dhcp4", "server/lease", "storage", "proto"},
+    "storage/postgres": {"server/base", "server/dhcp4", "server/lease", "storage"},
     "server/shard": {"server/base", "server/dhcp4", "server/lease", "server/sched", "server/config",
                      "server/io", "storage"},
     "server/admin": {"server/base", "server/lease", "server/config", "server/io", "server/shard",
-                     "storage", "storage/memory", "storage/local"},
+                     "storage", "storage/memory", "storage/local", "storage/postgres"},
     "server": {"server/admin"},
 }
 # Of server/lease, what storage may know is the row.
@@ -29,7 +30,7 @@ IMPURE = re.compile(
     r"#include <(thread|mutex|shared_mutex|condition_variable|future|fstream|iostream|filesystem|"
     r"chrono|ctime|random|csignal|sys/[^>]+|unistd\.h|fcntl\.h|poll\.h|netinet/[^>]+|arpa/[^>]+|"
     r"net/[^>]+|linux/[^>]+|liburing[^>]*|libmnl/[^>]+|pthread\.h|time\.h)>"
-    r"|#include \"(spdlog|rocksdb|prometheus|yaml-cpp)/"
+    r"|#include \"(spdlog|rocksdb|pqxx|libpq-fe|prometheus|yaml-cpp)/"
     r"|\b(clock_gettime|gettimeofday|getenv|rand|printf|usleep)\s*\(")
 # std::atomic in server/base/counter.h, and abort with a message in check.cc, are the exceptions.
 PURE_EXCEPT = {"server/base/check.cc"}
