@@ -13,7 +13,7 @@
 namespace ringdhcp {
 namespace {
 
-constexpr int kCommandsMax = 400;
+constexpr int kCommandsMax = 150;
 constexpr std::size_t kRowsMax[] = {1, 3, 16, 64};
 
 class Script {
@@ -45,10 +45,15 @@ class Script {
       payload[at++] = static_cast<std::uint8_t>(number >> shift);
     }
   }
-  static void Add(ClientMessage& message, int code, std::uint32_t number) {
+  static void Add(Octets& payload, int code, const Octets& value) {
+    payload.push_back(static_cast<std::uint8_t>(code));
+    payload.push_back(static_cast<std::uint8_t>(value.size()));
+    payload.insert(payload.end(), value.begin(), value.end());
+  }
+  static void Add(Octets& payload, int code, std::uint32_t number) {
     Octets value(4);
     Set(value, 0, number);
-    message.Option(code, value);
+    Add(payload, code, value);
   }
 
   struct Part {
@@ -62,18 +67,19 @@ class Script {
   // long client identifier.
   void Send(MessageType type, std::uint8_t who, const Part& part) {
     const std::uint32_t client = who & 7;
-    ClientMessage message(type);
-    if (part.requested) Add(message, 50, part.requested->value);
-    if (part.server) Add(message, 54, part.server->value);
-    if ((who & 0x10) != 0) Add(message, 51, std::uint32_t{reader_.ReadU8()} << (who & 0xF));
-    if ((who & 0x20) != 0) message.Option(12, Octets(1 + client, 'n'));
+    static const Octets header = ClientMessage().WithoutEnd().WithoutPadding().Build();
+    Octets payload = header;
+    Add(payload, 53, Octets{static_cast<std::uint8_t>(type)});
+    if (part.requested) Add(payload, 50, part.requested->value);
+    if (part.server) Add(payload, 54, part.server->value);
+    if ((who & 0x10) != 0) Add(payload, 51, std::uint32_t{reader_.ReadU8()} << (who & 0xF));
+    if ((who & 0x20) != 0) Add(payload, 12, Octets(1 + client, 'n'));
     if (client % 3 == 0) {
       const Octets id((who & 0x80) != 0 ? 200 : 5, static_cast<std::uint8_t>(client));
-      message.Option(61, id);
-      if ((who & 0x80) != 0) message.Option(61, id);
+      Add(payload, 61, id);
+      if ((who & 0x80) != 0) Add(payload, 61, id);
     }
-    if ((who & 0x40) != 0) message.Option(82, Octets{1, 2, 'p', static_cast<std::uint8_t>(client)});
-    Octets payload = message.WithoutEnd().WithoutPadding().Build();
+    if ((who & 0x40) != 0) Add(payload, 82, Octets{1, 2, 'p', static_cast<std::uint8_t>(client)});
     payload.insert(payload.end(), part.options.begin(), part.options.end());
     payload.push_back(255);
     if ((who & 8) != 0) Set(payload, kGiaddrAt, EngineModel::kRelay.value);
