@@ -66,6 +66,7 @@ class UringRing : public Ring {
   enum class State : std::uint8_t { kDetached, kAttached, kDetaching, kReleased };
   struct Interface {
     State state = State::kDetached;
+    std::uint64_t detached_in_turn = 0;
     bool receiving = false;   // the kernel holds a receive whose last completion is still to come
     bool cancelling = false;  // and a cancel
     std::uint32_t generation = 0;
@@ -105,6 +106,7 @@ class UringRing : public Ring {
   RingBuffer<Completion> pending_;
   std::span<Completion> out_;
   std::size_t out_count_ = 0;
+  std::uint64_t turns_ = 0;
 };
 
 UringRing::UringRing(const UringLimits& limits)
@@ -258,8 +260,10 @@ void UringRing::FinishDetach(InterfaceSlot slot) {
 
 void UringRing::ReturnBuffer(InterfaceSlot slot, BufferId buffer) {
   Interface& i = At(slot);
-  RINGDHCP_CHECK(i.state != State::kDetached);
-  if (i.state != State::kReleased) i.buffers->Return(buffer.value);
+  // A batch may hold datagrams and, after them, the end of their interface. The caller, who takes
+  // one after the other, has not seen the end yet when it gives the buffers back.
+  RINGDHCP_CHECK(i.state != State::kDetached || i.detached_in_turn == turns_);
+  if (i.state == State::kAttached || i.state == State::kDetaching) i.buffers->Return(buffer.value);
 }
 
 std::size_t UringRing::FreeBuffers(InterfaceSlot slot) const {
@@ -341,6 +345,7 @@ void UringRing::Emit(const Completion& completion) {
 
 std::size_t UringRing::Turn(std::span<Completion> out, std::int64_t wait_ns) {
   RINGDHCP_CHECK(!out.empty());
+  ++turns_;
   out_count_ = 0;
   while (!pending_.empty() && out_count_ < out.size()) {
     const Completion completion = pending_.Pop();
@@ -366,7 +371,10 @@ std::size_t UringRing::Turn(std::span<Completion> out, std::int64_t wait_ns) {
   RINGDHCP_CHECK(io_uring_cq_has_overflow(&ring_) == 0);
   for (std::size_t n = 0; n < out_count_; ++n) {
     if (out[n].kind == Completion::Kind::kSent) sends_[out[n].slot.value].busy = false;
-    if (out[n].kind == Completion::Kind::kDetached) At(out[n].interface).state = State::kDetached;
+    if (out[n].kind == Completion::Kind::kDetached) {
+      At(out[n].interface).state = State::kDetached;
+      At(out[n].interface).detached_in_turn = turns_;
+    }
   }
   return out_count_;
 }

@@ -24,7 +24,7 @@ const FakeRing::Interface& FakeRing::At(InterfaceSlot interface) const {
   return interfaces_[interface.value];
 }
 
-absl::Status FakeRing::Attach(InterfaceSlot interface, const InterfaceSockets&) {
+absl::Status FakeRing::Attach(InterfaceSlot interface, const InterfaceSockets& sockets) {
   Interface& i = At(interface);
   RINGDHCP_CHECK(i.state == State::kDetached);
   if (!i.attach_status.ok()) return std::exchange(i.attach_status, absl::OkStatus());
@@ -36,6 +36,7 @@ absl::Status FakeRing::Attach(InterfaceSlot interface, const InterfaceSockets&) 
   for (std::size_t b = 0; b < options_.buffers_per_interface; ++b) {
     i.free.push_back(static_cast<std::uint16_t>(b));
   }
+  if (options_.world != nullptr) options_.world->OnAttach(interface, sockets);
   return absl::OkStatus();
 }
 
@@ -62,7 +63,8 @@ void FakeRing::Arm(InterfaceSlot interface) {
 
 void FakeRing::ReturnBuffer(InterfaceSlot interface, BufferId buffer) {
   Interface& i = At(interface);
-  RINGDHCP_CHECK(i.state != State::kDetached);
+  // In one batch datagrams may come before the end of their interface.
+  RINGDHCP_CHECK(i.state != State::kDetached || i.detached_in_turn == turns_);
   RINGDHCP_CHECK(buffer.value < i.with_caller.size() && i.with_caller[buffer.value]);
   i.with_caller[buffer.value] = false;
   // What the caller still reads from a returned buffer must show at once.
@@ -204,6 +206,7 @@ void FakeRing::Collect() {
 }
 
 std::size_t FakeRing::Turn(std::span<Completion> out, std::int64_t wait_ns) {
+  ++turns_;
   Collect();
   if (completions_.empty()) {
     last_wait_ns_ = wait_ns;
@@ -232,7 +235,10 @@ std::size_t FakeRing::Turn(std::span<Completion> out, std::int64_t wait_ns) {
       slot_busy_[out[n].slot.value] = false;
       --slots_busy_;
     }
-    if (out[n].kind == Completion::Kind::kDetached) At(out[n].interface).state = State::kDetached;
+    if (out[n].kind == Completion::Kind::kDetached) {
+      At(out[n].interface).state = State::kDetached;
+      At(out[n].interface).detached_in_turn = turns_;
+    }
     if (out[n].kind == Completion::Kind::kReceived && options_.world != nullptr) {
       options_.world->OnHandedOut(out[n].interface);
     }

@@ -113,6 +113,7 @@ class FakeRing : public Ring {
   enum class State : std::uint8_t { kDetached, kAttached, kDetaching, kReleased };
   struct Interface {
     State state = State::kDetached;
+    std::uint64_t detached_in_turn = 0;
     bool receiving = false;
     bool stop_requested = false;
     int stop_error = 0;
@@ -143,6 +144,7 @@ class FakeRing : public Ring {
   std::vector<Interface> interfaces_;
   std::vector<bool> slot_busy_;
   std::size_t slots_busy_ = 0;
+  std::uint64_t turns_ = 0;
   std::deque<SendRequest> sends_;
   std::deque<Completion> completions_;
   std::vector<Sent> sent_;
@@ -170,6 +172,7 @@ class FakeRingWorld {
   virtual void OnHandedOut(InterfaceSlot interface) = 0;
   virtual void OnReturned(InterfaceSlot interface) = 0;
   virtual void OnDetach(InterfaceSlot interface) = 0;
+  virtual void OnAttach(InterfaceSlot interface, const InterfaceSockets& sockets) = 0;
 };
 
 }  // namespace ringdhcp

@@ -341,6 +341,25 @@ TEST_P(RingContract, DetachWithBuffersOutstandingAndAttachAgain) {
   }
 }
 
+// The interface of a busy network goes: its last datagrams and its end come in one batch, and the
+// caller gives their buffers back on its way to the end.
+TEST_P(RingContract, BuffersOfTheBatchThatEndsWithDetachedCanBeReturned) {
+  for (std::uint8_t n = 0; n < 3; ++n) world_->ClientSends(0, {n}, kLimitedBroadcast);
+  ring().Detach(Slot(0));
+  std::array<Completion, 64> out;
+  bool detached = false;
+  for (int turn = 0; turn < 20 && !detached; ++turn) {
+    const std::size_t count = ring().Turn(out, 50 * kMillisecond);
+    for (std::size_t n = 0; n < count; ++n) {
+      if (out[n].kind == Kind::kReceived) ring().ReturnBuffer(Slot(0), out[n].datagram.buffer);
+      detached = detached || out[n].kind == Kind::kDetached;
+    }
+  }
+  EXPECT_TRUE(detached);
+  ASSERT_TRUE(world_->Attach(0).ok());
+  EXPECT_EQ(ring().FreeBuffers(Slot(0)), kWorldBuffers);
+}
+
 TEST_P(RingContract, DetachAfterAStopThatWasNotSeenYetGivesNoStop) {
   world_->ClientSends(0, {}, kLimitedBroadcast);
   const auto got = Collect(1, /*out_size=*/1);
