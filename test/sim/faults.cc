@@ -53,15 +53,19 @@ void Simulation::ScheduleLink() {
 void Simulation::ScheduleClog() {
   events_.After(random_.Between(1, options_.clog_every_ns), [this] {
     if (healed_) return;
-    const InterfaceSlot interface(
-        static_cast<std::uint16_t>(random_.Number(0, options_.interfaces - 1)));
-    if (ring_) ring_->HoldSends(interface, true);
-    events_.After(random_.Between(1, 6000) * kMillisecond, [this, interface] {
-      if (ring_) ring_->HoldSends(interface, false);
-      poked_ = true;
-    });
+    const std::uint32_t interface = random_.Number(0, options_.interfaces - 1);
+    HoldSends(interface, true);
+    events_.After(random_.Between(1, 6000) * kMillisecond,
+                  [this, interface] { HoldSends(interface, false); });
     ScheduleClog();
   });
+}
+
+void Simulation::HoldSends(std::uint32_t interface, bool hold) {
+  if (ring_ && slot_of_interface_[interface]) {
+    ring_->HoldSends(*slot_of_interface_[interface], hold);
+  }
+  poked_ = true;
 }
 
 void Simulation::ScheduleWallStep() {
@@ -79,7 +83,7 @@ void Simulation::ScheduleReceiveFaults() {
   events_.After(random_.Between(1, 5000) * kMillisecond, [this] {
     if (healed_) return;
     const auto interface = static_cast<std::uint16_t>(random_.Number(0, options_.interfaces - 1));
-    const InterfaceSlot slot(interface);
+    const auto slot = slot_of_interface_[interface];
     FakeRing::Datagram datagram;
     datagram.local = ServerOf(interface);
     switch (random_.Number(0, 2)) {
@@ -91,8 +95,8 @@ void Simulation::ScheduleReceiveFaults() {
         ToServer(interface, datagram);
         break;
       default:
-        if (ring_ && ring_->attached(slot) && ring_->armed(slot)) {
-          ring_->StopReceive(slot, random_.OneIn(2) ? ENOMEM : 0);
+        if (ring_ && slot && ring_->armed(*slot)) {
+          ring_->StopReceive(*slot, random_.OneIn(2) ? ENOMEM : 0);
         }
     }
     ScheduleReceiveFaults();

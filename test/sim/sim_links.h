@@ -31,6 +31,9 @@ class Simulation::Links final : public LinkMonitor {
     fairness_.OnServing();
     return generation_;
   }
+  static std::uint16_t InterfaceOf(int ifindex) {
+    return static_cast<std::uint16_t>(ifindex % 100 - 10);
+  }
   void Set(std::uint16_t interface, bool up, bool made_anew) {
     links_[interface].up = up;
     if (made_anew) links_[interface].ifindex += 100;

@@ -81,6 +81,8 @@ void Simulation::StartServer() {
   engine_ = std::make_unique<LeaseEngine>(std::move(config), options_.seed + lives_);
   clock_.Restart();
   fairness_.Restart();
+  interface_of_slot_.assign(options_.limits.interfaces_max, 0);
+  slot_of_interface_.assign(options_.interfaces, std::nullopt);
   const Now now = clock_.Read();
   for (const auto& [address, row] : store_.rows()) engine_->Load(row, now);
   if (++lives_ > 1) promises_.OnLoaded(engine_->Counts());
@@ -186,7 +188,7 @@ void Simulation::Heal() {
   Note(TraceKind::kHealed);
   for (std::uint16_t i = 0; i < options_.interfaces; ++i) {
     SetLink(i, true);
-    ring_->HoldSends(InterfaceSlot(i), false);
+    HoldSends(i, false);
   }
   StartBuggify(options_.seed, 0);
   network_.Heal();
@@ -259,7 +261,8 @@ SimulationResult Simulation::Result() const {
 }
 
 void Simulation::ToServer(std::uint16_t interface, const FakeRing::Datagram& datagram) {
-  const bool arrived = ring_ && ring_->Inject(InterfaceSlot(interface), datagram);
+  const auto slot = slot_of_interface_[interface];
+  const bool arrived = ring_ && slot && ring_->Inject(*slot, datagram);
   const auto packet = Parse(datagram.payload);
   TraceEvent event;
   event.at_ns = events_.now_ns();
@@ -297,8 +300,10 @@ int Simulation::SendError(InterfaceSlot) {
   return kErrors[random_.Next() % std::size(kErrors)];
 }
 
-void Simulation::OnSent(const FakeRing::Sent& sent) {
+void Simulation::OnSent(const FakeRing::Sent& sent_by_slot) {
   ++replies_;
+  FakeRing::Sent sent = sent_by_slot;
+  sent.interface = InterfaceSlot(interface_of_slot_[sent.interface.value]);
   TraceEvent event;
   event.at_ns = events_.now_ns();
   event.kind = TraceKind::kReply;
@@ -324,6 +329,15 @@ void Simulation::OnReturned(InterfaceSlot interface) {
   fairness_.OnReturned(interface, events_.now_ns());
 }
 
-void Simulation::OnDetach(InterfaceSlot interface) { fairness_.OnDetach(interface); }
+void Simulation::OnDetach(InterfaceSlot interface) {
+  fairness_.OnDetach(interface);
+  slot_of_interface_[interface_of_slot_[interface.value]].reset();
+}
+
+void Simulation::OnAttach(InterfaceSlot interface, const InterfaceSockets& sockets) {
+  const std::uint16_t name = Links::InterfaceOf(sockets.ifindex);
+  interface_of_slot_[interface.value] = name;
+  slot_of_interface_[name] = interface;
+}
 
 }  // namespace ringdhcp::sim

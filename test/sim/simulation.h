@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,7 @@ class Simulation final : public FakeRingWorld {
   void OnHandedOut(InterfaceSlot interface) override;
   void OnReturned(InterfaceSlot interface) override;
   void OnDetach(InterfaceSlot interface) override;
+  void OnAttach(InterfaceSlot interface, const InterfaceSockets& sockets) override;
 
  private:
   class Links;
@@ -77,6 +79,7 @@ class Simulation final : public FakeRingWorld {
   void ScheduleCrash();
   void ScheduleLink();
   void ScheduleClog();
+  void HoldSends(std::uint32_t interface, bool hold);
   void ScheduleWallStep();
   void ScheduleReceiveFaults();
   void SetLink(std::uint16_t interface, bool up);
@@ -103,6 +106,10 @@ class Simulation final : public FakeRingWorld {
   std::unique_ptr<FakeRing> ring_;
   std::unique_ptr<LeaseEngine> engine_;
   std::unique_ptr<Shard> shard_;
+
+  // The shard gives an interface the slot it likes.
+  std::vector<std::uint16_t> interface_of_slot_;
+  std::vector<std::optional<InterfaceSlot>> slot_of_interface_;  // while attached
 
   bool poked_ = false;  // something happened to the ring
   bool crash_wanted_ = false;
