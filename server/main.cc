@@ -22,7 +22,18 @@ int main(int argc, char** argv) {
       app.add_subcommand("leases", "Print the stored leases of a stopped server as JSON lines");
   leases->add_option("-d,--data", data, "Data directory (storage.directory)")->required();
 
+  std::string db_config;
+  CLI::App* db = app.add_subcommand("db", "The schema in PostgreSQL (storage.postgresql)");
+  db->require_subcommand(1);
+  CLI::App* migrate = db->add_subcommand("migrate", "Apply missing steps");
+  migrate->add_option("-c,--config", db_config, "Configuration file")->required();
+  CLI::App* status = db->add_subcommand("status", "Print the steps; fails if one is missing");
+  status->add_option("-c,--config", db_config, "Configuration file")->required();
+
   CLI11_PARSE(app, argc, argv);
+  using ringdhcp::DatabaseAction;
+  if (migrate->parsed()) return ringdhcp::ManageDatabase(DatabaseAction::kMigrate, db_config);
+  if (status->parsed()) return ringdhcp::ManageDatabase(DatabaseAction::kStatus, db_config);
   if (serve->parsed()) return ringdhcp::Serve(config);
   if (check->parsed()) return ringdhcp::CheckConfig(checked);
   return ringdhcp::PrintLeases(data);

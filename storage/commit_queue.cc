@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "server/base/canary.h"
 #include "server/base/check.h"
+#include "server/base/probe.h"
 
 namespace ringdhcp {
 
@@ -26,6 +28,7 @@ CommitSeq CommitQueue::Append(const LeaseRecord& record) {
   if (is_new) {
     gathering_.rows.push_back(record);
   } else {
+    RINGDHCP_PROBE(row_replaced_while_gathering);
     gathering_.rows[position->second] = record;
   }
   ++last_.value;
@@ -45,6 +48,7 @@ const LeaseBatch* CommitQueue::Seal() {
     gathering_.rows.clear();
     gathering_.attempts = 0;
   }
+  if (sealed_.attempts > 0) RINGDHCP_PROBE(batch_sent_again);
   in_flight_ = true;
   ++sealed_.attempts;
   return &sealed_;
@@ -53,7 +57,10 @@ const LeaseBatch* CommitQueue::Seal() {
 void CommitQueue::OnResult(BatchOutcome outcome) {
   RINGDHCP_CHECK(in_flight_);
   in_flight_ = false;
-  if (outcome != BatchOutcome::kDurable) return;
+  if (outcome != BatchOutcome::kDurable && RINGDHCP_CANARY(failed_batch_dropped)) {
+    sealed_.rows.clear();
+  }
+  if (outcome != BatchOutcome::kDurable && !RINGDHCP_CANARY(failed_counts_as_durable)) return;
   durable_ = sealed_.last;
   // clear() keeps the buffer, and a trivially destructible row stays readable in it until the
   // buffer gathers again, which is after the next Seal.

@@ -19,6 +19,12 @@ int CheckConfig(const std::string& config_path);
 /// Returns 0, or 1 after an error message.
 int PrintLeases(const std::string& data_directory);
 
+enum class DatabaseAction { kMigrate, kStatus };
+
+/// Applies missing steps of the schema in PostgreSQL (kMigrate), and prints the steps with when
+/// they were applied. Returns 0 when the schema is the one this program uses, else 1.
+int ManageDatabase(DatabaseAction action, const std::string& config_path);
+
 }  // namespace ringdhcp
 
 #endif  // RINGDHCP_SERVER_ADMIN_COMMANDS_H_

@@ -42,6 +42,28 @@ namespace ringdhcp {
   X(kReady, "ringdhcp_ready", Gauge, "", "1 while /readyz answers 200")                       \
   X(kSubnetAddresses, "ringdhcp_subnet_addresses", Gauge, "subnet, state",                    \
     "Addresses of the subnet's pools by state: bound, offered, declined, free")               \
+  X(kReplicationState, "ringdhcp_replication_state", Gauge, "state",                          \
+    "1 for the state it is in: connecting, streaming, catching_up, unavailable, refused")     \
+  X(kReplicationLagRows, "ringdhcp_replication_lag_rows", Gauge, "",                          \
+    "Changes in the local store that PostgreSQL lacks")                                       \
+  X(kReplicationLagSeconds, "ringdhcp_replication_lag_seconds", Gauge, "",                    \
+    "Age of the oldest change that PostgreSQL lacks, since this start at most")               \
+  X(kReplicationOutboxRowsMax, "ringdhcp_replication_outbox_rows_max", Gauge, "",             \
+    "Waiting changes at which they are compacted to the last one of each address")            \
+  X(kReplicationBatchRows, "ringdhcp_replication_batch_rows", Gauge, "",                      \
+    "Rows of the last batch sent to PostgreSQL")                                              \
+  X(kReplicationBatchLimit, "ringdhcp_replication_batch_limit", Gauge, "",                    \
+    "Rows that the next batch may have; grows while PostgreSQL is busy")                      \
+  X(kReplicationCommitSeconds, "ringdhcp_replication_commit_seconds", Histogram, "",          \
+    "Duration of a batch's transaction in PostgreSQL")                                        \
+  X(kReplicationRows, "ringdhcp_replication_rows_total", Counter, "",                         \
+    "Lease rows sent to PostgreSQL")                                                          \
+  X(kReplicationBatches, "ringdhcp_replication_batches_total", Counter, "",                   \
+    "Batches that PostgreSQL committed")                                                      \
+  X(kReplicationFailures, "ringdhcp_replication_failures_total", Counter, "",                 \
+    "Connections and batches that failed; each is tried again")                               \
+  X(kReplicationReconnects, "ringdhcp_replication_reconnects_total", Counter, "",             \
+    "Connections to PostgreSQL after the first")                                              \
   X(kTurns, "ringdhcp_turns_total", Counter, "", "Turns of the packet path")                  \
   X(kBuildInfo, "ringdhcp_build_info", Gauge, "version, durability, storage", "Always 1")     \
   X(kStartTime, "ringdhcp_start_time_seconds", Gauge, "", "When the server started, Unix time")

@@ -106,10 +106,40 @@ void AddSubnet(FamilySet& families, const SubnetCounts& counts) {
   add("free", counts.free);
 }
 
+void AddReplication(FamilySet& families, const Replicator& replicator,
+                    const PostgresqlConfig& config) {
+  const ReplicationStatus status = replicator.Status();
+  for (std::size_t i = 0; i < kReplicationStates; ++i) {
+    const auto state = static_cast<ReplicationState>(i);
+    families.Value(MetricId::kReplicationState,
+                   {{"state", std::string(ReplicationStateName(state))}},
+                   state == status.state ? 1 : 0);
+  }
+  families.Value(MetricId::kReplicationLagRows, {}, static_cast<double>(status.lag_rows));
+  families.Value(MetricId::kReplicationLagSeconds, {}, status.lag_seconds);
+  families.Value(MetricId::kReplicationOutboxRowsMax, {}, config.outbox_rows_max);
+  const ReplicationMetrics& metrics = replicator.metrics();
+  families.Value(MetricId::kReplicationBatchRows, {}, metrics.batch_rows);
+  families.Value(MetricId::kReplicationBatchLimit, {}, metrics.batch_limit);
+  families.Histogram(MetricId::kReplicationCommitSeconds, {}, metrics.commit);
+  families.Value(MetricId::kReplicationRows, {}, metrics.rows);
+  families.Value(MetricId::kReplicationBatches, {}, metrics.batches);
+  families.Value(MetricId::kReplicationFailures, {}, metrics.failures);
+  families.Value(MetricId::kReplicationReconnects, {}, metrics.reconnects);
+}
+
 }  // namespace
 
 std::string DurabilityName(Durability durability) {
-  return durability == Durability::kLocal ? "local" : "relaxed";
+  switch (durability) {
+    case Durability::kLocal:
+      return "local";
+    case Durability::kRelaxed:
+      return "relaxed";
+    case Durability::kPostgresql:
+      return "postgresql";
+  }
+  return "unknown";
 }
 
 std::string StorageName(StorageType storage) {
@@ -117,8 +147,8 @@ std::string StorageName(StorageType storage) {
 }
 
 ShardCollectable::ShardCollectable(const Shard& shard, const ServerConfig& config,
-                                   std::int64_t start_wall_s)
-    : shard_(shard), config_(config), start_wall_s_(start_wall_s) {}
+                                   std::int64_t start_wall_s, const Replicator* replicator)
+    : shard_(shard), config_(config), start_wall_s_(start_wall_s), replicator_(replicator) {}
 
 std::vector<MetricFamily> ShardCollectable::Collect() const {
   FamilySet families;
@@ -133,6 +163,7 @@ std::vector<MetricFamily> ShardCollectable::Collect() const {
   families.Value(MetricId::kPendingRows, {}, metrics.pending_rows);
   families.Value(MetricId::kStoreWorking, {}, metrics.store_ok.load() ? 1 : 0);
   families.Value(MetricId::kReady, {}, metrics.ready.load() ? 1 : 0);
+  if (replicator_ != nullptr) AddReplication(families, *replicator_, *config_.postgresql);
   families.Value(MetricId::kTurns, {}, metrics.turns);
   families.Value(MetricId::kBuildInfo,
                  {{"version", kVersion},

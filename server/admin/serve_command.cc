@@ -1,7 +1,9 @@
 #include <systemd/sd-daemon.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <random>
@@ -13,6 +15,7 @@
 #include "server/admin/http_server.h"
 #include "server/admin/log.h"
 #include "server/admin/metrics.h"
+#include "server/admin/replication.h"
 #include "server/admin/signal_watcher.h"
 #include "server/admin/system_clock.h"
 #include "server/admin/version.h"
@@ -23,6 +26,7 @@
 #include "server/shard/shard.h"
 #include "storage/local/local_lease_store.h"
 #include "storage/memory/memory_lease_store.h"
+#include "storage/postgres/replicated_lease_store.h"
 #include "storage/store_thread.h"
 
 namespace ringdhcp {
@@ -30,9 +34,42 @@ namespace {
 
 constexpr std::int64_t kDrainMaxNs = 5 * kNanosecondsPerSecond;
 
-absl::StatusOr<std::unique_ptr<LeaseStore>> OpenStore(const ServerConfig& config) {
-  if (config.storage == StorageType::kMemory) return MakeMemoryLeaseStore();
-  return OpenLocalLeaseStore({.directory = config.storage_directory});
+/// PostgreSQL gets what is left for so long after the last packet.
+constexpr std::chrono::milliseconds kReplicationDrainMax(2000);
+
+/// Where leases are kept. The journal and the replicator are null without PostgreSQL; the store
+/// uses them.
+struct Stores {
+  std::unique_ptr<JournalStore> journal;
+  std::unique_ptr<Replicator> replicator;
+  std::unique_ptr<LeaseStore> store;
+};
+
+absl::StatusOr<Stores> OpenStores(const ServerConfig& config, Logger& logger,
+                                  const std::function<bool()>& stopping) {
+  Stores stores;
+  if (config.storage == StorageType::kMemory) {
+    stores.store = MakeMemoryLeaseStore();
+    return stores;
+  }
+  LocalStoreOptions options;
+  options.directory = config.storage_directory;
+  options.outbox = config.postgresql.has_value();
+  if (options.outbox) options.outbox_rows_max = config.postgresql->outbox_rows_max;
+  auto local = OpenLocalLeaseStore(options);
+  if (!local.ok()) return local.status();
+  if (!options.outbox) {
+    stores.store = *std::move(local);
+    return stores;
+  }
+  stores.journal = *std::move(local);
+  auto replicator = StartReplication(config, *stores.journal, logger, stopping);
+  if (!replicator.ok()) return replicator.status();
+  stores.replicator = *std::move(replicator);
+  stores.store = std::make_unique<ReplicatedLeaseStore>(
+      *stores.journal, *stores.replicator, config.durability == Durability::kPostgresql,
+      options.outbox_rows_max, logger);
+  return stores;
 }
 
 std::unique_ptr<LeaseEngine> MakeEngine(const ServerConfig& config) {
@@ -139,10 +176,11 @@ int ServeConfig(const ServerConfig& config, SignalWatcher& signals, Logger& logg
     http = std::move(*started);
   }
 
-  auto store = OpenStore(config);
-  if (!store.ok()) return fail(store.status());
+  auto stores = OpenStores(config, logger, [&] { return requests.stops.load() > 0; });
+  if (!stores.ok()) return fail(stores.status());
+  Replicator* const replicator = stores->replicator.get();
   const std::unique_ptr<LeaseEngine> engine = MakeEngine(config);
-  const absl::Status loaded = LoadLeases(**store, *engine, clock, logger);
+  const absl::Status loaded = LoadLeases(*stores->store, *engine, clock, logger);
   if (!loaded.ok()) return fail(loaded);
 
   const Limits limits;
@@ -162,16 +200,19 @@ int ServeConfig(const ServerConfig& config, SignalWatcher& signals, Logger& logg
       requests.ring.store(nullptr);
       return fail(links.status());
     }
-    StoreThread store_thread(std::move(*store), [&] { (*ring)->Wake(); });
+    StoreThread store_thread(std::move(stores->store), [&] { (*ring)->Wake(); });
     const ShardSeams seams{
         **ring, clock, *engine, store_thread, **links, logger, OpenInterfaceSockets, ReceiveDrops};
     Shard shard(limits, config, seams);
-    const ShardCollectable collectable(shard, config, start_wall_s);
-    health.Attach(&shard.metrics(), &collectable);
+    const ShardCollectable collectable(shard, config, start_wall_s, replicator);
+    health.Attach(&shard.metrics(), &collectable, replicator);
     exit_status = Run(shard, clock, requests, logger);
     health.Detach();
+    // The store thread may wait for PostgreSQL, and ends only after its commit.
+    if (replicator != nullptr) replicator->CancelWaits();
   }
   requests.ring.store(nullptr);
+  if (replicator != nullptr && requests.stops.load() < 2) replicator->Drain(kReplicationDrainMax);
   return exit_status;
 }
 

@@ -13,12 +13,25 @@ namespace ringdhcp {
 
 /// When an ACK may leave.
 enum class Durability : std::uint8_t {
-  kLocal,    // after the synced commit of the local store
-  kRelaxed,  // at once: a crash may lose the last moments
+  kLocal,       // after the synced commit of the local store
+  kRelaxed,     // at once: a crash may lose the last moments
+  kPostgresql,  // after the commit in PostgreSQL, which follows the local one
 };
 enum class StorageType : std::uint8_t { kLocal, kMemory };
 enum class LogLevel : std::uint8_t { kTrace, kDebug, kInfo, kWarning, kError };
 enum class LogFormat : std::uint8_t { kText, kJson };
+
+/// The section storage.postgresql; times in seconds. Ranges are those of proto/config.proto.
+struct PostgresqlConfig {
+  std::string connection;
+  std::string server_id;  // empty: the host name
+  bool migrate = true;
+  std::uint32_t connect_timeout_s = 3;
+  std::uint32_t statement_timeout_s = 10;
+  std::uint32_t batch_rows_max = 1024;
+  std::uint32_t outbox_rows_max = 5'000'000;
+  std::uint32_t history_days = 0;
+};
 
 /// The checked configuration; immutable once made. Defaults are those of proto/config.proto.
 struct ServerConfig {
@@ -27,6 +40,7 @@ struct ServerConfig {
   std::vector<Subnet> subnets;  // ascending by prefix; prefixes do not overlap
   StorageType storage = StorageType::kLocal;
   std::string storage_directory = "/var/lib/ringdhcp";
+  std::optional<PostgresqlConfig> postgresql;
   Durability durability = Durability::kLocal;
   LogLevel log_level = LogLevel::kInfo;
   LogFormat log_format = LogFormat::kText;

@@ -79,11 +79,13 @@ class ConfigBuilder {
 
   void BuildStorage() {
     static constexpr std::array<std::string_view, 2> kTypes = {"local", "memory"};
-    static constexpr std::array<std::string_view, 2> kDurabilities = {"local", "relaxed"};
+    static constexpr std::array<std::string_view, 3> kDurabilities = {"local", "relaxed",
+                                                                      "postgresql"};
     const config::Storage& storage = file_.storage();
     Choose(storage.has_type(), storage.type(), "storage.type", kTypes, config_.storage);
     Choose(file_.has_durability(), file_.durability(), "durability", kDurabilities,
            config_.durability);
+    BuildPostgresql(file_, places_, report_, config_);
     const std::string path = "storage.directory";
     if (!storage.has_directory() || places_.IsBad(path)) return;
     if (storage.directory().empty()) {

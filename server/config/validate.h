@@ -60,6 +60,11 @@ struct OptionBlock {
 OptionBlock BuildOptions(const config::Options& block, const std::string& path,
                          const OptionBlock& inherited, const FieldPlaces& places, Report& report);
 
+/// The section storage.postgresql, and what it and durability demand of each other. `config` has
+/// storage type and durability already.
+void BuildPostgresql(const config::Config& file, const FieldPlaces& places, Report& report,
+                     ServerConfig& config);
+
 /// Reports a value outside of `min`-`max`. `unit` is " seconds" or the like, or empty.
 bool CheckRange(std::uint32_t value, std::uint32_t min, std::uint32_t max, const char* unit,
                 const std::string& path, const FieldPlaces& places, Report& report);

@@ -14,8 +14,8 @@ namespace ringdhcp {
 /// The version of what is stored; raised when an older program could not read it.
 inline constexpr std::uint64_t kStoreFormat = 1;
 
-/// An open RocksDB with ringdhcp's column families. RocksDB takes calls from any thread; opening and
-/// destruction are of one.
+/// An open RocksDB with ringdhcp's column families. RocksDB takes calls from any thread; opening
+/// and destruction are of one.
 class Database {
  public:
   /// Opens or makes the database in `directory`, which the caller has locked. A database of a newer

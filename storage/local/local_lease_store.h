@@ -24,8 +24,7 @@ struct LocalStoreOptions {
 /// Opens or makes the RocksDB store in options.directory: column families leases, outbox, meta.
 /// Fails, naming the cause and what to do, when another process holds the directory's lock, when
 /// its format version is newer than this program, or when it can't be written.
-absl::StatusOr<std::unique_ptr<JournalStore>> OpenLocalLeaseStore(
-    const LocalStoreOptions& options);
+absl::StatusOr<std::unique_ptr<JournalStore>> OpenLocalLeaseStore(const LocalStoreOptions& options);
 
 }  // namespace ringdhcp
 

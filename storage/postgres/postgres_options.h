@@ -22,7 +22,7 @@ struct PostgresOptions {
   std::string connection;
   /// Names this server among those that share the database.
   std::string server_id;
-  bool migrate = true;  // apply missing migrations when connecting
+  bool migrate = true;                  // apply missing migrations when connecting
   std::uint32_t connect_timeout_s = 3;  // per host; one in `connection` or PGCONNECT_TIMEOUT wins
   std::uint32_t statement_timeout_s = 10;
   std::size_t batch_rows_min = 64;

@@ -39,9 +39,10 @@ absl::Status FromSqlError(const pqxx::sql_error& error) {
   const std::string& code = error.sqlstate();
   const std::string cause = OneLine(error.what());
   if (code == "25006") {
-    return absl::UnavailableError(absl::StrCat(
-        cause, ": this PostgreSQL takes no writes; name the primary, or several hosts with "
-               "target_session_attrs=read-write"));
+    return absl::UnavailableError(
+        absl::StrCat(cause,
+                     ": this PostgreSQL takes no writes; name the primary, or several hosts with "
+                     "target_session_attrs=read-write"));
   }
   if (code == "42501") {
     return absl::UnavailableError(absl::StrCat(cause, ": grant the role what it needs"));
@@ -113,9 +114,9 @@ struct PostgresSession::Impl {
 
   bool TryLock(pqxx::transaction_base& transaction) {
     return transaction
-        .exec_params(absl::StrCat("SELECT pg_try_advisory_lock(", kServerLockClass,
-                                  ", hashtext($1))"),
-                     options.server_id)[0][0]
+        .exec_params(
+            absl::StrCat("SELECT pg_try_advisory_lock(", kServerLockClass, ", hashtext($1))"),
+            options.server_id)[0][0]
         .as<bool>();
   }
 
@@ -126,8 +127,8 @@ struct PostgresSession::Impl {
         options.server_id);
     std::string by = "another connection";
     if (!found.empty()) {
-      by = absl::StrCat("ringdhcp on host ", found[0][0].c_str(), ", process ",
-                        found[0][1].c_str(), ", connected since ", found[0][2].c_str());
+      by = absl::StrCat("ringdhcp on host ", found[0][0].c_str(), ", process ", found[0][1].c_str(),
+                        ", connected since ", found[0][2].c_str());
     }
     return absl::FailedPreconditionError(
         absl::StrCat("the server id '", options.server_id, "' is in use by ", by,
@@ -254,9 +255,9 @@ absl::Status PostgresSession::CheckSchema() {
   }
   if (version == NewestSchema()) return absl::OkStatus();
   if (!impl_->options.migrate) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the schema in PostgreSQL has version ", version, ", this ringdhcp needs version ",
-        NewestSchema(), ": run ringdhcp db migrate"));
+    return absl::FailedPreconditionError(absl::StrCat("the schema in PostgreSQL has version ",
+                                                      version, ", this ringdhcp needs version ",
+                                                      NewestSchema(), ": run ringdhcp db migrate"));
   }
   return Migrate().status();
 }
@@ -316,8 +317,8 @@ absl::Status PostgresSession::Maintain() {
         "SELECT $1, * FROM unnest($2::bigint[], $3::cidr[], $4::bigint[])",
         impl_->options.server_id, array(ids), array(prefixes), array(sizes));
     if (impl_->options.history_days > 0) {
-      transaction.exec(
-          absl::StrCat("SELECT ringdhcp.maintain_lease_history(", impl_->options.history_days, ")"));
+      transaction.exec(absl::StrCat("SELECT ringdhcp.maintain_lease_history(",
+                                    impl_->options.history_days, ")"));
     }
     transaction.commit();
     return absl::OkStatus();
@@ -363,18 +364,17 @@ absl::Status PostgresSession::LoadLeases(const std::function<void(const LeaseRec
     // libpqxx puts the name of the "table" into COPY as it is, and COPY takes a query there.
     const std::string query = absl::StrCat(
         "(", kSelectLeases, " WHERE server_id = ", transaction.quote(impl_->options.server_id),
-        " OR address <<= ANY(", transaction.quote(absl::StrCat("{", absl::StrJoin(prefixes, ","),
-                                                               "}")),
-        "::inet[]))");
+        " OR address <<= ANY(",
+        transaction.quote(absl::StrCat("{", absl::StrJoin(prefixes, ","), "}")), "::inet[]))");
     pqxx::stream_from stream(transaction, query);
     std::string line;
     std::uint64_t lines = 0;
     while (stream.get_raw_line(line)) {
       const std::optional<LeaseRecord> record = ParseLeaseLine(line);
       if (!record.has_value()) {
-        return absl::FailedPreconditionError(absl::StrCat(
-            "PostgreSQL has a row in ringdhcp.leases that ringdhcp didn't write: ", line.substr(0, 80),
-            ": correct or delete it"));
+        return absl::FailedPreconditionError(
+            absl::StrCat("PostgreSQL has a row in ringdhcp.leases that ringdhcp didn't write: ",
+                         line.substr(0, 80), ": correct or delete it"));
       }
       row(*record);
       if (++lines % kRowsPerArm == 0) impl_->Arm();

@@ -30,7 +30,7 @@ struct ServerRecord {
 
 /// A run of the server, for ownership of its row: a new one for each start of the program.
 struct ServerRun {
-  std::string session;        // a UUID
+  std::string session;           // a UUID
   std::int32_t backend_pid = 0;  // of the connection before, 0: none; it may be cut
 };
 

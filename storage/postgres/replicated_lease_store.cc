@@ -42,9 +42,9 @@ void ReplicatedLeaseStore::WatchOutbox(const OutboxEnds& ends) {
   }
   const bool near = ends.rows() >= outbox_rows_max_ / 5 * 4;
   if (near && !warned_) {
-    logger_.Warning("the outbox for PostgreSQL is nearly full; at its limit it will be compacted",
-                    {{"rows", absl::StrCat(ends.rows())},
-                     {"outbox_rows_max", absl::StrCat(outbox_rows_max_)}});
+    logger_.Warning(
+        "the outbox for PostgreSQL is nearly full; at its limit it will be compacted",
+        {{"rows", absl::StrCat(ends.rows())}, {"outbox_rows_max", absl::StrCat(outbox_rows_max_)}});
   }
   if (near) warned_ = true;
   if (ends.rows() < outbox_rows_max_ / 2 && !compacted) warned_ = false;

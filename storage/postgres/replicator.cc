@@ -34,8 +34,7 @@ constexpr int kPauseDivisor = 2;
 constexpr std::uint64_t kBacklogRows = 50000;
 
 std::int64_t NowNs() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             SteadyClock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now().time_since_epoch())
       .count();
 }
 
@@ -104,7 +103,7 @@ struct Replicator::Impl {
   SteadyClock::time_point maintained;
   SteadyClock::time_point trimmed;
 
-  mutable std::mutex mutex;  // guards the rest
+  mutable std::mutex mutex;          // guards the rest
   std::condition_variable work;      // for the thread
   std::condition_variable progress;  // for those who wait
   std::uint64_t sent = 0;            // PostgreSQL has every outbox row up to here
@@ -194,9 +193,9 @@ absl::Status Replicator::Impl::Adopt(const ServerRecord& record) {
   }
   if (record.position < ends.trimmed && !ends.resync_through.has_value()) {
     if (absl::Status marked = outbox.BeginResync(); !marked.ok()) return marked;
-    logger.Warning("PostgreSQL lacks changes that it had confirmed: all leases are sent again",
-                   {{"confirmed", absl::StrCat(ends.trimmed)},
-                    {"present", absl::StrCat(record.position)}});
+    logger.Warning(
+        "PostgreSQL lacks changes that it had confirmed: all leases are sent again",
+        {{"confirmed", absl::StrCat(ends.trimmed)}, {"present", absl::StrCat(record.position)}});
   }
   resync_through.reset();
   SetSent(record.position, false);
@@ -259,8 +258,7 @@ bool Replicator::Impl::SendResync() {
     SetState(ReplicationState::kCatchingUp, "");
   }
   leases.clear();
-  absl::Status status =
-      outbox.ReadLeases(resync_address, options.postgres.batch_rows_max, leases);
+  absl::Status status = outbox.ReadLeases(resync_address, options.postgres.batch_rows_max, leases);
   if (status.ok() && leases.empty()) {
     // Every lease was read after the mark was set, so with them all changes up to it were sent.
     rows.clear();
@@ -285,9 +283,8 @@ bool Replicator::Impl::SendResync() {
 /// Writes `rows`. False after a failure.
 bool Replicator::Impl::Write(std::uint64_t position) {
   // In one order, so that two writers never wait for each other, and neighbours share pages.
-  std::sort(rows.begin(), rows.end(), [](const LeaseRecord* a, const LeaseRecord* b) {
-    return a->address < b->address;
-  });
+  std::sort(rows.begin(), rows.end(),
+            [](const LeaseRecord* a, const LeaseRecord* b) { return a->address < b->address; });
   const auto begin = SteadyClock::now();
   const absl::Status written = session->Write(rows, position);
   if (!written.ok()) {
@@ -295,8 +292,7 @@ bool Replicator::Impl::Write(std::uint64_t position) {
     return false;
   }
   const auto end = SteadyClock::now();
-  metrics.commit.Record(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(end - begin).count());
+  metrics.commit.Record(std::chrono::duration_cast<std::chrono::nanoseconds>(end - begin).count());
   metrics.batches.Add();
   metrics.rows.Add(rows.size());
   metrics.batch_rows.Set(rows.size());
@@ -492,8 +488,7 @@ absl::Status Replicator::WaitDurable(std::uint64_t position) {
   std::unique_lock lock(impl_->mutex);
   ++impl_->waiting;
   impl_->work.notify_one();
-  impl_->progress.wait(
-      lock, [&] { return impl_->cancelled || impl_->DurableLocked(position); });
+  impl_->progress.wait(lock, [&] { return impl_->cancelled || impl_->DurableLocked(position); });
   --impl_->waiting;
   if (impl_->DurableLocked(position)) return absl::OkStatus();
   return absl::CancelledError("stopped before PostgreSQL had taken the leases");

@@ -29,11 +29,11 @@ std::string_view ReplicationStateName(ReplicationState state);
 
 /// Counted by the replicator's thread, read by any.
 struct ReplicationMetrics {
-  Counter rows;        // sent, one per address and batch
-  Counter batches;     // committed
-  Counter failures;    // connections or writes that failed
-  Counter reconnects;  // connections after the first
-  Counter batch_rows;  // rows of the last batch
+  Counter rows;         // sent, one per address and batch
+  Counter batches;      // committed
+  Counter failures;     // connections or writes that failed
+  Counter reconnects;   // connections after the first
+  Counter batch_rows;   // rows of the last batch
   Counter batch_limit;  // rows the next batch may have
   DurationHistogram commit;
 };

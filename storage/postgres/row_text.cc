@@ -80,8 +80,7 @@ std::optional<std::uint8_t> HexDigit(char c) {
 }
 
 template <std::size_t kSize>
-bool ReadHex(std::string_view text, std::array<std::uint8_t, kSize>& octets,
-             std::uint8_t& length) {
+bool ReadHex(std::string_view text, std::array<std::uint8_t, kSize>& octets, std::uint8_t& length) {
   if (text.size() % 2 != 0 || text.size() / 2 > kSize) return false;
   for (std::size_t i = 0; i < text.size() / 2; ++i) {
     const auto high = HexDigit(text[2 * i]);
