@@ -6,7 +6,8 @@ import tree
 
 LINES_MAX = 800
 COLUMNS_MAX = 100
-MARKS = re.compile("|".join(["TO" + "DO", "FIX" + "ME", r"\bX" + r"XX\b", "GTEST_" + "SKIP", "DIS" + "ABLED_"]))
+MARKS = re.compile("|".join(["TO" + "DO", "FIX" + "ME", r"\bX" + r"XX\b", "GTEST_" + "SKIP",
+                             "DIS" + "ABLED_"]))
 
 
 class ShapeTest(unittest.TestCase):
