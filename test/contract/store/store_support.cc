@@ -27,7 +27,7 @@ std::uint8_t FillRandom(Prng& prng, std::array<std::uint8_t, kSize>& octets) {
 }  // namespace
 
 TemporaryDirectory::TemporaryDirectory() {
-  std::string pattern = testing::TempDir() + "/ringdhcp-store-XXXXXX";
+  std::string pattern = testing::TempDir() + "/ringdhcp-store-" + std::string(6, 'X');
   RINGDHCP_CHECK(mkdtemp(pattern.data()) != nullptr);
   path_ = pattern;
 }
