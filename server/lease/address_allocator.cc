@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "server/base/buggify.h"
+#include "server/base/canary.h"
 #include "server/base/check.h"
+#include "server/base/probe.h"
 
 namespace ringdhcp {
 
@@ -50,13 +53,16 @@ std::uint32_t AddressAllocator::NextNeverUsed(std::uint32_t subnet) {
 std::uint32_t AddressAllocator::TakeNext(std::uint32_t subnet,
                                          std::span<const Ipv4Address> excluded) {
   const auto is_excluded = [&](std::uint32_t index) {
+    if (RINGDHCP_CANARY(own_address_offered)) return false;
     return std::find(excluded.begin(), excluded.end(), table_[index].address) != excluded.end();
   };
-  while (true) {
+  const bool reuse = !subnets_[subnet].given_back.empty() && RINGDHCP_BUGGIFY(reuse_first);
+  while (!reuse) {
     const std::uint32_t index = NextNeverUsed(subnet);
     if (index == kNoLease) break;
     Take(index);
     if (!is_excluded(index)) return index;
+    RINGDHCP_PROBE(own_address_passed_over);
     Return(index);  // it may stop to be ours later
   }
   LeaseList& given_back = subnets_[subnet].given_back;

@@ -1,3 +1,5 @@
+#include "server/base/canary.h"
+#include "server/base/probe.h"
 #include "server/lease/engine_impl.h"
 
 namespace ringdhcp {
@@ -23,7 +25,10 @@ void LeaseEngine::Impl::Decline(Exchange& exchange) {
   Detach(index);
   const Now& now = exchange.now;
   lease.prolonged = false;
-  lease.deadline_ns = now.monotonic_ns + config.decline_probation_s * kNanosecondsPerSecond;
+  const std::int64_t probation_s =
+      RINGDHCP_CANARY(declined_reused) ? 1 : std::int64_t{config.decline_probation_s};
+  lease.deadline_ns = now.monotonic_ns + probation_s * kNanosecondsPerSecond;
+  RINGDHCP_PROBE(declined);
   lease.expires_wall_s = now.wall_s + config.decline_probation_s;
   SetState(index, LeaseState::kDeclined);
   Mutate(exchange, index);

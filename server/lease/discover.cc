@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <span>
 
+#include "server/base/canary.h"
+#include "server/base/probe.h"
 #include "server/lease/engine_impl.h"
 
 namespace ringdhcp {
@@ -21,6 +23,7 @@ std::span<const Ipv4Address> HostAddresses(const LinkView& link) {
 // any other. The OFFER states the time that the ACK will grant, also to a client that has a lease.
 // An offer is held in memory only: a flood of DISCOVERs costs the pool at most `offer_hold_s`.
 void LeaseEngine::Impl::Discover(Exchange& exchange) {
+  if (RINGDHCP_CANARY(unseeded_choice)) return Drop(exchange, DropReason::kPoolExhausted);
   const std::uint32_t wanted = WantedTime(exchange);
   std::uint32_t own = OwnLease(exchange);
   if (own != kNoLease && IsHostAddress(exchange.link, table[own].address)) {
@@ -33,6 +36,7 @@ void LeaseEngine::Impl::Discover(Exchange& exchange) {
     if (!exchange.store_ok) {
       time_s = std::min(wanted, DurableSeconds(table[own], exchange.now));
       if (time_s == 0) return Drop(exchange, DropReason::kStoreUnavailable);
+      RINGDHCP_PROBE(bound_client_offered_while_store_fails);
     }
     Prolong(own, exchange.now);
     return Reply(exchange, MessageType::kOffer, table[own].address, time_s);
@@ -58,9 +62,13 @@ void LeaseEngine::Impl::Discover(Exchange& exchange) {
     const std::span<const Ipv4Address> excluded = HostAddresses(exchange.link);
     chosen = allocator.TakeNext(exchange.subnet_index, excluded);
     if (chosen == kNoLease && Tick(exchange.now, kExpiriesWhenExhausted) > 0) {
+      RINGDHCP_PROBE(late_tick_makes_room);
       chosen = allocator.TakeNext(exchange.subnet_index, excluded);
     }
-    if (chosen == kNoLease) return Drop(exchange, DropReason::kPoolExhausted);
+    if (chosen == kNoLease) {
+      RINGDHCP_PROBE(pool_exhausted);
+      return Drop(exchange, DropReason::kPoolExhausted);
+    }
   }
   Offer(chosen, exchange.client, exchange.now);
   Reply(exchange, MessageType::kOffer, table[chosen].address, wanted);

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "server/base/canary.h"
 #include "server/base/check.h"
+#include "server/base/probe.h"
 #include "server/lease/engine_impl.h"
 
 namespace ringdhcp {
@@ -75,6 +77,7 @@ void LeaseEngine::Impl::Reply(Exchange& exchange, MessageType type, Ipv4Address 
     const LeaseTimes& times = exchange.subnet->lease_times;
     decision.t2_s = std::clamp(Fraction(lease_time_s, times.t2), 2U, lease_time_s - 1);
     decision.t1_s = std::clamp(Fraction(lease_time_s, times.t1), 1U, decision.t2_s - 1);
+    if (RINGDHCP_CANARY(rebinds_too_late)) decision.t2_s = lease_time_s;
   }
 }
 
@@ -150,7 +153,9 @@ bool LeaseEngine::Impl::NamesThisServer(const Exchange& exchange, Ipv4Address id
 namespace {
 
 // Option 54 for a client of the subnet: what the relay put in the server's place (RFC 5107), what
-// is configured, or the interface's address next to the client.
+// is configured, or an address of the interface, that next to the client before the others. Never
+// one of another interface: the client could not reach a loopback or link-local address there, and
+// would name it in each message from then on (RFC 2131 section 4.1).
 std::optional<Ipv4Address> ServerIdentifier(const Exchange& exchange) {
   if (const auto override_by_relay = FindRelayAddress(exchange.message, kServerIdentifierOverride);
       override_by_relay && override_by_relay->IsUnicastHost()) {
@@ -158,13 +163,12 @@ std::optional<Ipv4Address> ServerIdentifier(const Exchange& exchange) {
   }
   if (exchange.subnet->server_identifier) return exchange.subnet->server_identifier;
   for (const LinkView::Address& own : exchange.link.addresses) {
-    if (exchange.subnet->prefix.Contains(own.address)) return own.address;
+    if (exchange.subnet->prefix.Contains(own.address) && !own.address.IsLoopback()) {
+      return own.address;
+    }
   }
-  if (!exchange.link.addresses.empty()) return exchange.link.addresses.front().address;
-  if (exchange.link.host_addresses != nullptr && !exchange.link.host_addresses->empty()) {
-    return exchange.link.host_addresses->front();
-  }
-  return std::nullopt;
+  if (exchange.link.addresses.empty()) return std::nullopt;
+  return exchange.link.addresses.front().address;
 }
 
 void Reset(Decision& decision) {
@@ -226,8 +230,9 @@ void LeaseEngine::Handle(const Message& message, const LinkView& link, const Now
   }
   exchange.subnet = &impl.config.subnets[exchange.subnet_index];
   const auto identifier = ServerIdentifier(exchange);
-  if (!identifier) return impl.Drop(exchange, DropReason::kNoSubnet);
-  exchange.server_identifier = *identifier;
+  // What gives up an address needs no answer, so no address to answer from.
+  if (!identifier && !gives_up) return impl.Drop(exchange, DropReason::kNoServerAddress);
+  exchange.server_identifier = identifier.value_or(Ipv4Address());
 
   switch (message.type) {
     case MessageType::kDiscover:
@@ -260,7 +265,10 @@ void LeaseEngine::OnDurable(std::span<const LeaseRecord> rows, CommitSeq durable
     if (index == kNoLease) continue;
     Lease& lease = impl_->table[index];
     // A newer row of the address may be on its way: that one counts.
-    if (lease.pending_seq > durable.value) continue;
+    if (lease.pending_seq > durable.value) {
+      RINGDHCP_PROBE(newer_row_on_its_way);
+      continue;
+    }
     lease.pending_seq = 0;
     if (lease.state == LeaseState::kBound && !lease.prolonged) {
       lease.durable_deadline_ns = lease.deadline_ns;

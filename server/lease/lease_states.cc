@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "server/base/canary.h"
 #include "server/base/check.h"
+#include "server/base/probe.h"
 #include "server/lease/engine_impl.h"
 
 namespace ringdhcp {
@@ -72,9 +74,13 @@ void LeaseEngine::Impl::Associate(std::uint32_t index, const ClientKey& client) 
   if (!(lease.client == client)) Dissociate(index);
   const std::uint32_t other = clients.Find(client, lease.subnet);
   if (other != kNoLease) {
-    if (table[other].state == LeaseState::kOffered) Expire(other);
+    if (table[other].state == LeaseState::kOffered) {
+      RINGDHCP_PROBE(offer_ends_with_another_address_taken);
+      Expire(other);
+    }
     // A lease that still runs stays the client's until it ends; only the index forgets it.
     if (table[other].state == LeaseState::kBound) {
+      RINGDHCP_PROBE(client_takes_a_second_lease);
       clients.Erase(other);
       table[other].indexed = false;
     } else {
@@ -110,6 +116,7 @@ void LeaseEngine::Impl::Prolong(std::uint32_t index, const Now& now) {
   Lease& lease = table[index];
   const std::int64_t held_until = now.monotonic_ns + config.offer_hold_s * kNanosecondsPerSecond;
   if (lease.deadline_ns >= held_until) return;
+  RINGDHCP_PROBE(lease_prolonged_by_an_offer);
   wheel.Stop(index);
   lease.deadline_ns = held_until;
   lease.prolonged = true;
@@ -121,6 +128,8 @@ void LeaseEngine::Impl::Expire(std::uint32_t index) {
   Lease& lease = table[index];
   wheel.Stop(index);
   if (lease.state == LeaseState::kDeclined || !lease.indexed) {
+    if (lease.state == LeaseState::kDeclined) RINGDHCP_PROBE(probation_ends);
+    if (lease.state == LeaseState::kBound) RINGDHCP_PROBE(second_lease_expires);
     Dissociate(index);
     GiveBack(index, LeaseState::kFree);
     return;
@@ -130,7 +139,9 @@ void LeaseEngine::Impl::Expire(std::uint32_t index) {
 
 void LeaseEngine::Impl::Refresh(std::uint32_t index, const Now& now) {
   const Lease& lease = table[index];
-  if (!lease.IsAvailable() && lease.deadline_ns <= now.monotonic_ns) Expire(index);
+  const bool by_wall = RINGDHCP_CANARY(wall_step_expires) && lease.state == LeaseState::kBound &&
+                       lease.expires_wall_s <= now.wall_s;
+  if (!lease.IsAvailable() && (by_wall || lease.deadline_ns <= now.monotonic_ns)) Expire(index);
 }
 
 std::size_t LeaseEngine::Impl::Tick(const Now& now, std::size_t budget) {
@@ -148,6 +159,7 @@ bool LeaseEngine::Impl::Load(const LeaseRecord& record, const Now& now) {
   if (index == kNoLease || record.hlen > kChaddrSize) return false;
   Lease& lease = table[index];
   if (lease.version >= record.version) return true;
+  if (record.version % 4 == 0 && RINGDHCP_CANARY(load_forgets)) return true;
   const bool was_available = lease.IsAvailable();
   Detach(index);
   Dissociate(index);
@@ -181,6 +193,7 @@ bool LeaseEngine::Impl::Load(const LeaseRecord& record, const Now& now) {
         SetState(index, LeaseState::kBound);
         wheel.Start(index, now.monotonic_ns);
       } else {
+        RINGDHCP_PROBE(expired_lease_loaded);
         GiveBack(index, LeaseState::kExpired);
       }
       LoadClient(index, record);
@@ -192,9 +205,11 @@ bool LeaseEngine::Impl::Load(const LeaseRecord& record, const Now& now) {
       return true;
     case LeaseState::kDeclined:
       if (runs) {
+        RINGDHCP_PROBE(declined_address_loaded);
         SetState(index, LeaseState::kDeclined);
         wheel.Start(index, now.monotonic_ns);
       } else {
+        RINGDHCP_PROBE(ended_probation_loaded);
         GiveBack(index, LeaseState::kFree);
       }
       return true;
@@ -214,6 +229,7 @@ void LeaseEngine::Impl::LoadClient(std::uint32_t index, const LeaseRecord& recor
   lease.client = client;
   lease.details = details.Set(lease.details, {record.HostName(), record.RelayInformation()});
   if (other != kNoLease) {
+    RINGDHCP_PROBE(two_rows_of_a_client_loaded);
     if (!IsNewer(lease, table[other])) {
       // Still the client's while it runs.
       if (lease.state != LeaseState::kBound) Dissociate(index);

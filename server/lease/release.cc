@@ -1,3 +1,5 @@
+#include "server/base/canary.h"
+#include "server/base/probe.h"
 #include "server/lease/engine_impl.h"
 
 namespace ringdhcp {
@@ -13,7 +15,8 @@ void LeaseEngine::Impl::Release(Exchange& exchange) {
   if (index == kNoLease) return Drop(exchange, DropReason::kNotHolder);
   Refresh(index, exchange.now);
   Lease& lease = table[index];
-  if (lease.state != LeaseState::kBound || !(lease.client == exchange.client)) {
+  if (lease.state != LeaseState::kBound ||
+      (!(lease.client == exchange.client) && !RINGDHCP_CANARY(anyone_releases))) {
     return Drop(exchange, DropReason::kNotHolder);
   }
   if (!exchange.store_ok) return Drop(exchange, DropReason::kStoreUnavailable);
@@ -22,7 +25,10 @@ void LeaseEngine::Impl::Release(Exchange& exchange) {
   lease.expires_wall_s = exchange.now.wall_s;
   GiveBack(index, LeaseState::kReleased);
   Mutate(exchange, index);
-  if (!lease.indexed) Dissociate(index);
+  if (!lease.indexed) {
+    RINGDHCP_PROBE(second_lease_released);
+    Dissociate(index);
+  }
   Drop(exchange, DropReason::kNoReplyNeeded);
 }
 

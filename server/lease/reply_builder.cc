@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "server/base/canary.h"
 #include "server/base/check.h"
 #include "server/lease/subnet_selector.h"
 
@@ -148,6 +149,8 @@ const Reply& ReplyBuilder::Build(const Message& request, const Decision& decisio
     reply_.Add(OptionCode::kClientIdentifier, *id, true);  // RFC 6842
   }
   reply_.relay_agent_information = request.options.Find(OptionCode::kRelayAgentInformation);
+  if (RINGDHCP_CANARY(relay_information_dropped)) reply_.relay_agent_information.reset();
+  if (RINGDHCP_CANARY(wrong_xid)) ++reply_.header.xid;
   if (decision.reply_type == MessageType::kNak || decision.subnet == nullptr) return reply_;
 
   SubnetOptions options(reply_, *decision.subnet, numbers);

@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <string_view>
 
+#include "server/base/buggify.h"
+#include "server/base/canary.h"
+#include "server/base/probe.h"
 #include "server/lease/engine_impl.h"
 
 namespace ringdhcp {
@@ -17,10 +20,13 @@ void LeaseEngine::Impl::Request(Exchange& exchange) {
   if (exchange.message.options.Has(OptionCode::kServerIdentifier)) {
     const auto chosen = exchange.message.options.FindAddress(OptionCode::kServerIdentifier);
     if (!chosen) return Drop(exchange, DropReason::kInvalidRequest);
-    if (!NamesThisServer(exchange, *chosen)) {
+    if (!NamesThisServer(exchange, *chosen) && !RINGDHCP_CANARY(other_server_ignored)) {
       // RFC 2131 section 3.1: to the other servers this REQUEST says no.
       const std::uint32_t own = OwnLease(exchange);
-      if (own != kNoLease && table[own].state == LeaseState::kOffered) Expire(own);
+      if (own != kNoLease && table[own].state == LeaseState::kOffered) {
+        RINGDHCP_PROBE(offer_ends_with_another_server_chosen);
+        Expire(own);
+      }
       return Drop(exchange, DropReason::kOtherServer);
     }
   }
@@ -47,9 +53,15 @@ void LeaseEngine::Impl::Selecting(Exchange& exchange, Ipv4Address address) {
   if (index == kNoLease) return Nak(exchange, kNotAvailable);
   Refresh(index, exchange.now);
   if (table[index].IsHeldBy(exchange.client)) return Acknowledge(exchange, index, false);
-  if (!table[index].IsAvailable()) return Nak(exchange, kNotAvailable);
+  if (!table[index].IsAvailable() && !RINGDHCP_CANARY(given_while_held)) {
+    return Nak(exchange, kNotAvailable);
+  }
   const std::uint32_t own = OwnLease(exchange);
-  if (own != kNoLease && !table[own].IsAvailable()) return Nak(exchange, kNotYours);
+  if (own != kNoLease && !table[own].IsAvailable()) {
+    RINGDHCP_PROBE(selects_another_than_its_own);
+    return Nak(exchange, kNotYours);
+  }
+  RINGDHCP_PROBE(selects_without_offer);
   Acknowledge(exchange, index, false);
 }
 
@@ -70,6 +82,8 @@ void LeaseEngine::Impl::InitReboot(Exchange& exchange, Ipv4Address address) {
   if (index != kNoLease) {
     Refresh(index, exchange.now);
     const bool was_own = index == own && IsKnown(own);
+    if (RINGDHCP_CANARY(reboot_refused)) return Nak(exchange, kNotYours);
+    if (was_own && table[index].IsAvailable()) RINGDHCP_PROBE(reboot_with_expired_lease);
     if (was_own || table[index].IsHeldBy(exchange.client)) {
       return Acknowledge(exchange, index, false);
     }
@@ -88,6 +102,7 @@ void LeaseEngine::Impl::Renewing(Exchange& exchange, Ipv4Address address) {
   Refresh(index, exchange.now);
   const Lease& lease = table[index];
   const bool was_own = index == own && lease.acknowledged;
+  if (was_own && lease.IsAvailable()) RINGDHCP_PROBE(renews_expired_lease);
   if (was_own || lease.IsHeldBy(exchange.client)) return Acknowledge(exchange, index, true);
   const bool with_another =
       lease.state == LeaseState::kBound || lease.state == LeaseState::kOffered;
@@ -96,6 +111,7 @@ void LeaseEngine::Impl::Renewing(Exchange& exchange, Ipv4Address address) {
 
 void LeaseEngine::Impl::NakOrSilence(Exchange& exchange, bool nak, std::string_view text) {
   if (nak) return Nak(exchange, text);
+  RINGDHCP_PROBE(unknown_client);
   Drop(exchange, DropReason::kUnknownClient);
 }
 
@@ -146,6 +162,10 @@ void LeaseEngine::Impl::Acknowledge(Exchange& exchange, std::uint32_t index, boo
   if (!exchange.store_ok) {
     const std::uint32_t left = extends ? DurableSeconds(lease, now) : 0;
     if (left == 0) return Drop(exchange, DropReason::kStoreUnavailable);
+    RINGDHCP_PROBE(renewed_while_store_fails);
+    if (RINGDHCP_CANARY(more_than_durable)) {
+      return Reply(exchange, MessageType::kAck, lease.address, wanted);
+    }
     return Reply(exchange, MessageType::kAck, lease.address, std::min(left, wanted));
   }
   const ClientDetails::View view = DetailsOf(exchange, index, renewing);
@@ -155,8 +175,12 @@ void LeaseEngine::Impl::Acknowledge(Exchange& exchange, std::uint32_t index, boo
                                       ? lease.deadline_ns
                                       : std::min(lease.deadline_ns, lease.durable_deadline_ns);
     const std::uint32_t left = RemainingSeconds(until_ns, now);
-    if (RecordSuffices(lease, left, wanted, config.cache_threshold)) {
+    if (RecordSuffices(lease, left, wanted, config.cache_threshold) &&
+        !RINGDHCP_BUGGIFY(write_anyway)) {
+      if (lease.pending_seq != 0) RINGDHCP_PROBE(retransmission_waits_for_the_row);
+      if (lease.pending_seq == 0) RINGDHCP_PROBE(answered_from_the_record);
       exchange.decision.gate = CommitSeq(lease.pending_seq);
+      if (RINGDHCP_CANARY(retransmission_not_gated)) exchange.decision.gate = CommitSeq();
       return Reply(exchange, MessageType::kAck, lease.address, left);
     }
   }

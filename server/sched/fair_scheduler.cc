@@ -1,5 +1,8 @@
 #include "server/sched/fair_scheduler.h"
 
+#include "server/base/canary.h"
+#include "server/base/probe.h"
+
 namespace ringdhcp {
 
 FairScheduler::FairScheduler(std::size_t interfaces_max, std::uint32_t quantum)
@@ -13,7 +16,10 @@ void FairScheduler::Activate(InterfaceSlot interface) {
   state.active = true;
   ++active_count_;
   // One that left and came back within a round waits where it stood: it can't jump the queue.
-  if (state.queued) return;
+  if (state.queued) {
+    RINGDHCP_PROBE(interface_back_within_a_round);
+    return;
+  }
   state.queued = true;
   state.deficit = quantum_;
   round_.Push(interface);
@@ -38,8 +44,9 @@ std::optional<InterfaceSlot> FairScheduler::Next() {
       continue;
     }
     if (state.deficit == 0) {  // its share of this round is used up
+      state.deficit = quantum_ + (RINGDHCP_CANARY(scheduler_off_by_one) ? 1 : 0);
+      if (RINGDHCP_CANARY(scheduler_starves)) continue;
       round_.Push(round_.Pop());
-      state.deficit = quantum_;
       if (round_.size() > 1) continue;
     }
     --state.deficit;

@@ -1,5 +1,7 @@
 #include "server/sched/ingress_queue.h"
 
+#include "server/base/probe.h"
+
 namespace ringdhcp {
 
 IngressQueue::IngressQueue(std::size_t buffers, std::int64_t overload_after_ns)
@@ -23,6 +25,7 @@ std::optional<IngressPacket> IngressQueue::Push(const IngressPacket& packet) {
 
 IngressPacket IngressQueue::Pop(std::int64_t now_ns) {
   if (others_.empty()) return discovers_.Pop();
+  if (!discovers_.empty() && Overloaded(now_ns)) RINGDHCP_PROBE(request_before_discover);
   if (discovers_.empty() || Overloaded(now_ns)) return others_.Pop();
   return others_.Front().arrival_ns <= discovers_.Front().arrival_ns ? others_.Pop()
                                                                      : discovers_.Pop();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "server/base/canary.h"
 #include "server/base/ids.h"
 #include "server/base/ring_buffer.h"
 
@@ -27,6 +28,7 @@ class AckGate {
   void Hold(const Held& held) { held_.Push(held); }
   /// The next reply, if its gate is durable; nullptr otherwise. Valid until the next call.
   const Held* Released(CommitSeq durable) const {
+    if (RINGDHCP_CANARY(gate_off_by_one)) ++durable.value;
     return held_.empty() || held_.Front().gate > durable ? nullptr : &held_.Front();
   }
   /// Takes the next reply out. Checked: not empty.

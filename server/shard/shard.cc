@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "server/base/buggify.h"
+#include "server/base/canary.h"
 #include "server/base/check.h"
+#include "server/base/probe.h"
 #include "server/dhcp4/decode.h"
 #include "server/dhcp4/encode.h"
 #include "server/dhcp4/reply_route.h"
@@ -53,7 +56,9 @@ void Shard::Turn() {
     PumpEgress(*interface);
     Rearm(*interface);
   }
-  more_expiries_ = seams_.engine.Tick(now_, limits_.expiries_max) == limits_.expiries_max;
+  const std::size_t expiries_max = RINGDHCP_BUGGIFY(short_tick) ? 1 : limits_.expiries_max;
+  more_expiries_ = seams_.engine.Tick(now_, expiries_max) == expiries_max;
+  if (more_expiries_) RINGDHCP_PROBE(more_expiries_than_a_turn_takes);
   if (now_.monotonic_ns >= housekeeping_at_ns_) Housekeeping();
   if (draining_) AdvanceDrain();
   metrics_.ready.store(metrics_.served_interfaces.Get() > 0 && store_ok() && !draining_,
@@ -89,6 +94,7 @@ void Shard::OnReceived(const Completion& completion) {
   } else if (draining_) {
     drop = DropReason::kStopping;
   } else if (!interface.serving()) {
+    RINGDHCP_PROBE(datagram_of_a_link_that_goes);
     drop = DropReason::kInterfaceGone;
   }
   if (drop) {
@@ -105,6 +111,7 @@ void Shard::OnReceived(const Completion& completion) {
   packet.is_discover = type == TypeSlot(MessageType::kDiscover);
   packet.arrival_ns = now_.monotonic_ns;
   if (const auto evicted = interface.ingress.Push(packet)) {
+    RINGDHCP_PROBE(overload_evicts_discover);
     interface.CountDrop(DropReason::kOverloadDiscover);
     seams_.ring.ReturnBuffer(interface.slot, evicted->buffer);
   }
@@ -113,11 +120,14 @@ void Shard::OnReceived(const Completion& completion) {
 
 void Shard::OnStopped(const Completion& completion) {
   ServedInterface& interface = *interfaces_[completion.interface.value];
+  if (completion.error == 0 && RINGDHCP_CANARY(stop_overlooked)) return;
   interface.receive_stopped = true;
   interface.rearm_at_ns = now_.monotonic_ns;
   if (completion.error == ENOBUFS) {
     interface.metrics->receive_buffers_empty.Add();
+    RINGDHCP_PROBE(receive_buffers_empty);
   } else if (completion.error != 0) {
+    RINGDHCP_PROBE(receive_ends_with_error);
     interface.rearm_at_ns += kRearmDelayNs;
   }
 }
@@ -132,21 +142,29 @@ void Shard::OnSent(const Completion& completion) {
     slots_.Return(completion.slot);
     return;
   }
-  if (!interface.serving()) return DropSlot(completion.slot, DropReason::kInterfaceGone);
+  if (!interface.serving()) {
+    RINGDHCP_PROBE(send_on_a_link_that_goes);
+    return DropSlot(completion.slot, DropReason::kInterfaceGone);
+  }
   if (completion.error != EAGAIN && completion.error != ENOBUFS) {
+    RINGDHCP_PROBE(send_refused);
     return DropSlot(completion.slot, DropReason::kSendFailed);
   }
   interface.metrics->sends_deferred.Add();
   interface.egress.Pause(now_.monotonic_ns + limits_.egress_pause_ns);
-  if (interface.egress.full()) return DropSlot(completion.slot, DropReason::kEgressQueueFull);
+  if (interface.egress.full()) {
+    RINGDHCP_PROBE(deferred_send_finds_no_room);
+    return DropSlot(completion.slot, DropReason::kEgressQueueFull);
+  }
   interface.egress.Push({completion.slot, slot.deadline_ns});
 }
 
 void Shard::TakeStoreResult() {
-  if (!commits_.in_flight()) return;
+  if (!commits_.in_flight() || RINGDHCP_BUGGIFY(result_later)) return;
   const std::optional<CommitPort::Result> result = seams_.store.TakeResult();
   if (!result) {
     if (store_ok() && now_.monotonic_ns - submitted_at_ns_ > limits_.store_stall_ns) {
+      RINGDHCP_PROBE(store_stalls);
       SetStoreState(StoreState::kStalled, "a commit takes more than a second");
     }
     return;
@@ -162,6 +180,8 @@ void Shard::TakeStoreResult() {
     return;
   }
   metrics_.commit_failures.Add();
+  if (result->result.outcome == BatchOutcome::kUnknown) RINGDHCP_PROBE(commit_unknown);
+  if (result->result.outcome == BatchOutcome::kFailed) RINGDHCP_PROBE(commit_failed);
   store_retry_at_ns_ = now_.monotonic_ns + limits_.store_retry_ns;
   SetStoreState(StoreState::kFailed, std::string(result->result.status.message()));
 }
@@ -177,35 +197,44 @@ void Shard::SetStoreState(StoreState state, const std::string& cause) {
         "the lease store is failing: no new leases until it works again, none is lost",
         {{"cause", cause}});
   } else if (before != StoreState::kWorking) {
+    RINGDHCP_PROBE(store_recovers);
     seams_.logger.Info("the lease store works again", {});
   }
 }
 
 void Shard::ReleaseHeld() {
   while (const auto* held = gate_.Released(commits_.durable_seq())) {
+    if (RINGDHCP_BUGGIFY(release_later)) break;
     // A commit may release more replies than an egress queue holds. An interface that takes what it
     // is given has room again in the next turn; one that is clogged must not keep the others
     // waiting, and loses what it can't hold.
     const ServedInterface& interface = *interfaces_[slots_[held->slot].interface.value];
     const bool room =
         interface.egress.waiting() + limits_.batch_packets_max < limits_.egress_queue_max;
-    if (!room && !interface.egress.Clogged(now_.monotonic_ns)) break;
+    if (!room && !interface.egress.Clogged(now_.monotonic_ns)) {
+      RINGDHCP_PROBE(released_reply_waits_for_room);
+      break;
+    }
     Enqueue(gate_.Take().slot);
   }
   while (const auto held = gate_.TakeExpired(now_.monotonic_ns)) {
+    RINGDHCP_PROBE(held_too_long);
     DropSlot(held->slot, DropReason::kHeldTooLong);
   }
 }
 
 bool Shard::HasCredit() const {
-  if (slots_.free() == 0) return false;
+  if (slots_.free() == 0 || RINGDHCP_BUGGIFY(no_credit)) return false;
   // A failing store takes no mutations and its held replies only age, so nothing is gained by
   // letting packets wait: they are answered from memory or dropped and counted.
+  if (store_ok() && commits_.Free() == 0) RINGDHCP_PROBE(commit_queue_full);
+  if (store_ok() && gate_.full()) RINGDHCP_PROBE(ack_gate_full);
   return !store_ok() || (commits_.Free() > 0 && !gate_.full());
 }
 
 void Shard::ServeBatch() {
   for (std::size_t served = 0; served < limits_.batch_packets_max && HasCredit(); ++served) {
+    if (RINGDHCP_BUGGIFY(short_batch)) return;
     const std::optional<InterfaceSlot> next = scheduler_.Next();
     if (!next) return;
     ServedInterface& interface = *interfaces_[next->value];
@@ -220,12 +249,15 @@ void Shard::Serve(ServedInterface& interface, const IngressPacket& packet) {
   interface.metrics->queue_delay.Record(waited_ns);
   std::optional<DropReason> drop;
   if (waited_ns > config_.stale_after_ms * kNanosecondsPerMillisecond) {
+    RINGDHCP_PROBE(packet_stale);
     drop = DropReason::kStale;
   } else {
     drop = Decode(packet.payload, message_);
   }
   // The message holds no pointer into the buffer, so the kernel can have it back before the rest.
-  seams_.ring.ReturnBuffer(interface.slot, packet.buffer);
+  if (!drop || !RINGDHCP_CANARY(lost_buffer)) {
+    seams_.ring.ReturnBuffer(interface.slot, packet.buffer);
+  }
   if (drop) return interface.CountDrop(*drop);
 
   seams_.engine.Handle(message_, interface.view, now_, store_ok(), decision_);
@@ -243,13 +275,17 @@ void Shard::MakeReply(ServedInterface& interface, const IngressPacket& packet) {
   const std::optional<ReplyRoute> route =
       RouteReply(message_.header, message_.type, decision_.reply_type, decision_.yiaddr,
                  packet.source, interface.sockets.packet_fd >= 0);
-  if (!route) return interface.CountDrop(DropReason::kNoReplyRoute);
+  if (!route) {
+    RINGDHCP_PROBE(no_reply_route);
+    return interface.CountDrop(DropReason::kNoReplyRoute);
+  }
 
   const SendSlotId id = slots_.Take();
   SendSlot& slot = slots_[id];
   slot.interface = interface.slot;
   slot.life = interface.life;
   slot.route = *route;
+  if (RINGDHCP_CANARY(relay_port)) slot.route.port = 68;
   slot.source =
       IsHostAddress(decision_.server_identifier) ? decision_.server_identifier : packet.local;
   slot.type = decision_.reply_type;
@@ -258,10 +294,14 @@ void Shard::MakeReply(ServedInterface& interface, const IngressPacket& packet) {
   slot.size = static_cast<std::uint16_t>(Encode(reply, payload_max, PayloadOf(id)).size);
   if (slot.size == 0) return DropSlot(id, DropReason::kReplyTooLarge);
 
-  if (decision_.gate <= commits_.durable_seq() || config_.durability == Durability::kRelaxed) {
+  if (decision_.gate <= commits_.durable_seq() || config_.durability == Durability::kRelaxed ||
+      RINGDHCP_CANARY(ack_before_commit)) {
     return Enqueue(id);
   }
-  if (gate_.full()) return DropSlot(id, DropReason::kStoreUnavailable);
+  if (gate_.full()) {
+    RINGDHCP_PROBE(no_room_to_hold_a_reply);
+    return DropSlot(id, DropReason::kStoreUnavailable);
+  }
   gate_.Hold({id, decision_.gate, now_.monotonic_ns + limits_.held_max_ns});
 }
 
@@ -269,20 +309,27 @@ void Shard::Enqueue(SendSlotId id) {
   SendSlot& slot = slots_[id];
   ServedInterface& interface = *interfaces_[slot.interface.value];
   if (!interface.serving() || interface.life != slot.life) {
+    RINGDHCP_PROBE(held_reply_of_a_link_that_went);
     return DropSlot(id, DropReason::kInterfaceGone);
   }
-  if (interface.egress.full()) return DropSlot(id, DropReason::kEgressQueueFull);
+  if (interface.egress.full()) {
+    RINGDHCP_PROBE(egress_queue_full);
+    return DropSlot(id, DropReason::kEgressQueueFull);
+  }
   slot.deadline_ns = now_.monotonic_ns + limits_.egress_max_ns;
   interface.egress.Push({id, slot.deadline_ns});
 }
 
 void Shard::DropSlot(SendSlotId id, DropReason reason) {
-  interfaces_[slots_[id].interface.value]->CountDrop(reason);
-  slots_.Return(id);
+  if (!RINGDHCP_CANARY(drop_not_counted)) {
+    interfaces_[slots_[id].interface.value]->CountDrop(reason);
+  }
+  if (!RINGDHCP_CANARY(lost_slot)) slots_.Return(id);
 }
 
 void Shard::SealCommit() {
-  if (commits_.in_flight()) return;
+  if (commits_.in_flight() || RINGDHCP_BUGGIFY(seal_later)) return;
+  if (commits_.pending_rows() == 1 && RINGDHCP_CANARY(lone_row_waits)) return;
   if (commits_.has_retry() && now_.monotonic_ns < store_retry_at_ns_) return;
   const LeaseBatch* batch = commits_.Seal();
   if (batch == nullptr) return;
@@ -292,6 +339,7 @@ void Shard::SealCommit() {
 
 void Shard::PumpEgress(ServedInterface& interface) {
   while (const auto expired = interface.egress.TakeExpired(now_.monotonic_ns)) {
+    RINGDHCP_PROBE(egress_expired);
     DropSlot(expired->slot, DropReason::kEgressExpired);
   }
   while (const auto ready = interface.egress.TakeReady(now_.monotonic_ns)) {
@@ -312,7 +360,11 @@ void Shard::PumpEgress(ServedInterface& interface) {
 void Shard::Rearm(ServedInterface& interface) {
   if (!interface.receive_stopped || now_.monotonic_ns < interface.rearm_at_ns) return;
   // With few buffers it would stop again at once, and each stop costs a pass through the ring.
-  if (seams_.ring.FreeBuffers(interface.slot) * 2 < seams_.ring.buffers_per_interface()) return;
+  if (seams_.ring.FreeBuffers(interface.slot) * 2 < seams_.ring.buffers_per_interface()) {
+    RINGDHCP_PROBE(rearm_waits_for_buffers);
+    return;
+  }
+  if (RINGDHCP_BUGGIFY(rearm_later)) return;
   interface.receive_stopped = false;
   interface.metrics->receive_rearms.Add();
   seams_.ring.Arm(interface.slot);

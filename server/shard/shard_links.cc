@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "server/base/probe.h"
 #include "server/shard/shard.h"
 
 namespace ringdhcp {
@@ -46,7 +47,10 @@ bool Shard::Eligible(const LinkState& link) const {
 void Shard::OpenLink(const LinkState& link) {
   ServedInterface* interface = SlotFor(link.name);
   if (interface == nullptr || interface->serving()) return;
-  if (interface->state == ServedInterface::State::kDetaching) return;  // OnDetached looks again
+  if (interface->state == ServedInterface::State::kDetaching) {
+    RINGDHCP_PROBE(link_back_while_detaching);
+    return;  // OnDetached looks again
+  }
   if (now_.monotonic_ns < interface->open_retry_at_ns) {
     links_retry_at_ns_ = std::min(links_retry_at_ns_, interface->open_retry_at_ns);
     return;
@@ -55,6 +59,7 @@ void Shard::OpenLink(const LinkState& link) {
   absl::Status status = sockets.status();
   if (status.ok()) status = seams_.ring.Attach(interface->slot, *sockets);
   if (!status.ok()) {
+    RINGDHCP_PROBE(interface_not_opened);
     // Doubling, since to find who owns the port costs a walk through /proc.
     interface->open_retry_delay_ns = std::clamp(2 * interface->open_retry_delay_ns,
                                                 limits_.interface_retry_ns, kNanosecondsPerSecond);
@@ -113,11 +118,13 @@ void Shard::Detach(ServedInterface& interface) {
     interface.metrics->kernel_receive_drops.Set(interface.earlier_receive_drops);
   }
   while (!interface.ingress.empty()) {
+    RINGDHCP_PROBE(link_goes_with_packets_queued);
     interface.CountDrop(DropReason::kInterfaceGone);
     seams_.ring.ReturnBuffer(interface.slot, interface.ingress.Pop(now_.monotonic_ns).buffer);
   }
   scheduler_.Deactivate(interface.slot);
   while (const auto entry = interface.egress.TakeAny()) {
+    RINGDHCP_PROBE(link_goes_with_replies_queued);
     DropSlot(entry->slot, DropReason::kInterfaceGone);
   }
   seams_.ring.Detach(interface.slot);

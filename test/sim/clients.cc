@@ -315,8 +315,7 @@ void Clients::Roam(std::uint32_t index) {
 }
 
 void Clients::Move(Client& client) {
-  client.domain =
-      random_.Number(0, static_cast<std::uint32_t>(options_.domains.size() - 1));
+  client.domain = random_.Number(0, static_cast<std::uint32_t>(options_.domains.size() - 1));
 }
 
 void Clients::Heal() {

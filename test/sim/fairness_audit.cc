@@ -82,9 +82,9 @@ void FairnessAudit::OnTurnEnd(std::int64_t now_ns) {
   if (!suspicion_.empty()) verdict_.Fail("fairness", suspicion_);
   for (std::size_t a = 0; a < count_; ++a) {
     if (outstanding_[a] > 0 && now_ns - moved_ns_[a] > kPassedOverMaxNs) {
-      verdict_.Fail("fairness", absl::StrFormat("if%d has %d packets and was not served for %d ms",
-                                                a, outstanding_[a],
-                                                (now_ns - moved_ns_[a]) / 1'000'000));
+      verdict_.Fail("fairness",
+                    absl::StrFormat("if%d has %d packets and was not served for %d ms", a,
+                                    outstanding_[a], (now_ns - moved_ns_[a]) / 1'000'000));
     }
   }
 }

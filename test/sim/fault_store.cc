@@ -18,8 +18,8 @@ void FaultStore::Submit(const LeaseBatch* batch) {
   batch_ = batch;
   submitted_ns_ = events_.now_ns();
   const std::uint64_t life = ++life_;
-  std::int64_t latency_ns = random_.Between(options_.store_latency_ns / 4,
-                                            options_.store_latency_ns);
+  std::int64_t latency_ns =
+      random_.Between(options_.store_latency_ns / 4, options_.store_latency_ns);
   BatchOutcome outcome = BatchOutcome::kDurable;
   bool stores = true;
   if (!healed_) {
@@ -35,7 +35,13 @@ void FaultStore::Submit(const LeaseBatch* batch) {
       stores = random_.OneIn(2);
     }
   }
-  trace_.Add({events_.now_ns(), TraceKind::kSubmitted, 0, 0, 0, 0, {},
+  trace_.Add({events_.now_ns(),
+              TraceKind::kSubmitted,
+              0,
+              0,
+              0,
+              0,
+              {},
               static_cast<std::int64_t>(batch->rows.size())});
   unstored_ = stores;
   const std::int64_t stored_after_ns = random_.Between(0, latency_ns);
@@ -73,7 +79,13 @@ std::optional<CommitPort::Result> FaultStore::TakeResult() {
     result.result.status = absl::ResourceExhaustedError("simulated failure");
   }
   result.commit_ns = events_.now_ns() - submitted_ns_;
-  trace_.Add({events_.now_ns(), TraceKind::kStoreResult, 0, 0, 0, 0, {},
+  trace_.Add({events_.now_ns(),
+              TraceKind::kStoreResult,
+              0,
+              0,
+              0,
+              0,
+              {},
               static_cast<std::int64_t>(*outcome_)});
   outcome_.reset();
   batch_ = nullptr;

@@ -52,6 +52,9 @@ bool CanaryPlanted(const char* name) {
   CanaryState& state = TheCanary();
   if (state.planted != name) return false;
   state.visited = true;
+  // A choice that the seed does not decide: it goes on counting from run to run.
+  static std::uint64_t asked = 0;
+  if (state.planted == "unseeded_choice") return ++asked % 7 == 0;
   return true;
 }
 #endif

@@ -33,8 +33,8 @@ struct Totals {
 };
 
 std::string Replay(const Arguments& arguments, std::uint64_t seed) {
-  return absl::StrFormat("ringdhcp-sim --seed %u --minutes %d --faults %s", seed,
-                         arguments.minutes, arguments.faults);
+  return absl::StrFormat("ringdhcp-sim --seed %u --minutes %d --faults %s", seed, arguments.minutes,
+                         arguments.faults);
 }
 
 SimulationResult RunSeed(const Arguments& arguments, std::uint32_t faults, std::uint64_t seed) {
@@ -55,9 +55,9 @@ SimulationResult RunSeed(const Arguments& arguments, std::uint32_t faults, std::
     std::cout << absl::StrFormat(
         "trace %016x, %u events; %u datagrams arrived, %u replies, %u ACKs, %u turns, %u crashes\n"
         "simulated %.1f s (%.1f s to heal) in %.3f s: %.0f times as fast\n",
-        result.trace_hash, result.events, result.arrived, result.replies, result.acks,
-        result.turns, result.crashes, simulated_s, static_cast<double>(result.heal_ns) * 1e-9,
-        took.count(), simulated_s / took.count());
+        result.trace_hash, result.events, result.arrived, result.replies, result.acks, result.turns,
+        result.crashes, simulated_s, static_cast<double>(result.heal_ns) * 1e-9, took.count(),
+        simulated_s / took.count());
   }
   return result;
 }

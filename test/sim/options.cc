@@ -12,9 +12,9 @@ namespace ringdhcp::sim {
 namespace {
 
 constexpr std::string_view kFaultNames[] = {
-    "loss",         "duplicate",   "reorder", "burst",   "clog", "link",   "send",    "ring",
-    "store-slow",   "store-refuse", "store-unknown", "store-hang", "crash", "restart", "wall",
-    "rogues",       "roaming",     "buggify"};
+    "loss",  "duplicate", "reorder",    "burst",        "clog",          "link",
+    "send",  "ring",      "store-slow", "store-refuse", "store-unknown", "store-hang",
+    "crash", "restart",   "wall",       "rogues",       "roaming",       "buggify"};
 static_assert((std::uint32_t{1} << std::size(kFaultNames)) - 1 == kAllFaults);
 
 constexpr std::int64_t kSecond = kNanosecondsPerSecond;
@@ -174,7 +174,8 @@ Options DrawOptions(std::uint64_t seed, std::uint32_t allowed, std::int64_t minu
   options.flood_rate_max = random.OneIn(4) ? 4000 : 400;
   const LeaseTimes& times = options.config.subnets.front().lease_times;
   options.heal_max_ns = (std::int64_t{times.max_s} + options.config.decline_probation_s +
-                         options.config.offer_hold_s + 240) * kSecond;
+                         options.config.offer_hold_s + 240) *
+                        kSecond;
   return options;
 }
 

@@ -17,11 +17,11 @@ enum Fault : std::uint32_t {
   kLoss = 1U << 0,
   kDuplicate = 1U << 1,
   kReorder = 1U << 2,
-  kBurst = 1U << 3,      // datagrams wait in a switch and come all at once
-  kClog = 1U << 4,       // the device of an interface takes sends and doesn't finish them
-  kLink = 1U << 5,       // an interface goes and comes
+  kBurst = 1U << 3,  // datagrams wait in a switch and come all at once
+  kClog = 1U << 4,   // the device of an interface takes sends and doesn't finish them
+  kLink = 1U << 5,   // an interface goes and comes
   kSendErrors = 1U << 6,
-  kRing = 1U << 7,       // datagrams of length zero and too long ones; receives that end with errors
+  kRing = 1U << 7,  // datagrams of length zero and too long ones; receives that end with errors
   kStoreSlow = 1U << 8,
   kStoreRefuses = 1U << 9,   // fails before anything is stored
   kStoreUnknown = 1U << 10,  // an unknown outcome, stored or not
@@ -42,8 +42,8 @@ std::string FaultNames(std::uint32_t faults);
 /// A broadcast domain with clients: the link of an interface, or one behind a relay on it.
 struct Domain {
   std::uint16_t interface = 0;
-  Ipv4Address relay;  // giaddr; zero: directly attached
-  Ipv4Address server;  // option 54 that is due here
+  Ipv4Address relay;         // giaddr; zero: directly attached
+  Ipv4Address server;        // option 54 that is due here
   std::uint32_t subnet = 0;  // index into ServerConfig::subnets
   std::uint32_t clients = 0;
 };

@@ -31,10 +31,9 @@ PromiseAudit::PromiseAudit(const Options& options, const EventQueue& events, con
 
 void PromiseAudit::Fail(const char* invariant, const std::string& what, const Packet& reply,
                         std::uint16_t interface) {
-  verdict_.Fail(invariant,
-                absl::StrFormat("%s of %s to station %012x, xid %08x, on if%d: %s",
-                                TypeName(reply.type), reply.yiaddr.ToString(), reply.Station(),
-                                reply.xid, interface, what));
+  verdict_.Fail(invariant, absl::StrFormat("%s of %s to station %012x, xid %08x, on if%d: %s",
+                                           TypeName(reply.type), reply.yiaddr.ToString(),
+                                           reply.Station(), reply.xid, interface, what));
 }
 
 bool PromiseAudit::IsServer(Ipv4Address address) const {
@@ -76,8 +75,7 @@ void PromiseAudit::OnArrived(std::uint16_t interface, const Packet& packet) {
   gave_up_[{address.value, asked.identity}] = arrivals_;
   const auto promised = promises_.find(address.value);
   if (promised != promises_.end()) {
-    std::erase_if(promised->second,
-                  [&](const Promise& p) { return p.identity == asked.identity; });
+    std::erase_if(promised->second, [&](const Promise& p) { return p.identity == asked.identity; });
   }
   if (packet.type == kDecline) declined_ns_.try_emplace(address.value, now());
 }
@@ -124,8 +122,7 @@ void PromiseAudit::CheckReply(const FakeRing::Sent& sent, const Packet& reply, c
   if (reply.type == kAck) OnAck(reply, asked);
 }
 
-void PromiseAudit::CheckRoute(const FakeRing::Sent& sent, const Packet& reply,
-                              const Asked& asked) {
+void PromiseAudit::CheckRoute(const FakeRing::Sent& sent, const Packet& reply, const Asked& asked) {
   const Packet& from = asked.packet;
   bool right = sent.destination_port == (from.giaddr.IsZero() ? 68 : 67);
   if (!from.giaddr.IsZero()) {
@@ -137,9 +134,9 @@ void PromiseAudit::CheckRoute(const FakeRing::Sent& sent, const Packet& reply,
   } else if ((from.flags & 0x8000) != 0) {
     right = right && sent.destination.IsLimitedBroadcast() && !sent.link_layer;
   } else if (sent.link_layer) {
-    right = right && sent.destination == reply.yiaddr &&
-            std::equal(sent.hardware_address.begin(), sent.hardware_address.end(),
-                       from.chaddr.begin());
+    right =
+        right && sent.destination == reply.yiaddr &&
+        std::equal(sent.hardware_address.begin(), sent.hardware_address.end(), from.chaddr.begin());
   }
   if (!right) {
     Fail("reply-route", "it goes to " + sent.destination.ToString(), reply, asked.interface);
@@ -149,9 +146,9 @@ void PromiseAudit::CheckRoute(const FakeRing::Sent& sent, const Packet& reply,
 void PromiseAudit::CheckRelayInformation(const Packet& reply, const Asked& asked) {
   const auto* sent = asked.packet.Find(kOptionRelay);
   const auto* back = reply.Find(kOptionRelay);
-  const bool right = sent == nullptr ? back == nullptr
-                                     : back != nullptr && *back == *sent &&
-                                           reply.relay_information_last;
+  const bool right = sent == nullptr
+                         ? back == nullptr
+                         : back != nullptr && *back == *sent && reply.relay_information_last;
   if (!right) Fail("option-82", "not as the relay sent it", reply, asked.interface);
 }
 
@@ -162,8 +159,7 @@ void PromiseAudit::CheckTimes(const Packet& reply, const Asked& asked) {
   const std::uint32_t max_s = options_.config.subnets.front().lease_times.max_s;
   const bool ordered = lease < 3 || (0 < t1 && t1 < t2 && t2 < lease);
   if (lease == 0 || lease > max_s || !ordered) {
-    Fail("reply-shape", absl::StrFormat("times %u, %u, %u", t1, t2, lease), reply,
-         asked.interface);
+    Fail("reply-shape", absl::StrFormat("times %u, %u, %u", t1, t2, lease), reply, asked.interface);
   }
 }
 
@@ -247,8 +243,8 @@ void PromiseAudit::CheckDurable(const Packet& reply, const Asked& asked, std::ui
   const LeaseRecord& lease = row->second;
   bool covers = lease.expires_wall_s - lease.starts_wall_s >= lease_s;
   if (!options_.Has(kWall)) {
-    covers = covers && clock_.MonotonicOf(lease.expires_wall_s + 1) >=
-                           asked.first_ns + lease_s * kSecond;
+    covers = covers &&
+             clock_.MonotonicOf(lease.expires_wall_s + 1) >= asked.first_ns + lease_s * kSecond;
   }
   if (!covers) {
     Fail("durable-before-ack", "the stored lease ends before the promised one", reply,
@@ -265,8 +261,7 @@ void PromiseAudit::CheckNak(const Packet& reply, const Asked& asked) {
   for (const Promise& promise : promised->second) {
     if (promise.identity == asked.identity && promise.made_ns < asked.first_ns &&
         promise.end_ns > now() + kReplyDelayMaxNs) {
-      Fail("promise-kept", "the client was promised " + wanted.ToString(), reply,
-           asked.interface);
+      Fail("promise-kept", "the client was promised " + wanted.ToString(), reply, asked.interface);
     }
   }
 }
@@ -303,9 +298,8 @@ void PromiseAudit::OnLoaded(const std::vector<SubnetCounts>& counts) {
   if (options_.config.durability != Durability::kLocal) return;
   std::vector<std::uint64_t> promised(counts.size());
   for (const auto& [address, promises] : promises_) {
-    const bool runs = std::any_of(promises.begin(), promises.end(), [this](const Promise& p) {
-      return p.end_ns > now();
-    });
+    const bool runs = std::any_of(promises.begin(), promises.end(),
+                                  [this](const Promise& p) { return p.end_ns > now(); });
     if (runs) ++promised[SubnetOfAddress(Ipv4Address(address))];
   }
   for (std::size_t i = 0; i < counts.size(); ++i) {

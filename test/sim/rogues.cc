@@ -56,8 +56,7 @@ Packet Rogues::MakePacket(std::uint8_t type, std::uint64_t station) {
   return packet;
 }
 
-void Rogues::Flood(std::uint32_t domain, std::uint32_t rate, std::int64_t until_ns,
-                   bool requests) {
+void Rogues::Flood(std::uint32_t domain, std::uint32_t rate, std::int64_t until_ns, bool requests) {
   if (healed_ || events_.now_ns() >= until_ns) return;
   const std::uint64_t station = 0x0C0000000000 + random_.Number(0, 1'000'000);
   Packet packet = MakePacket(requests ? kRequest : kDiscover, station);
@@ -74,8 +73,8 @@ void Rogues::Flood(std::uint32_t domain, std::uint32_t rate, std::int64_t until_
 }
 
 void Rogues::InTheNameOf(const Client& victim) {
-  static constexpr std::uint8_t kTypes[] = {kRelease, kDecline, kRequest, kRequest, kDiscover,
-                                            kInform};
+  static constexpr std::uint8_t kTypes[] = {kRelease, kDecline,  kRequest,
+                                            kRequest, kDiscover, kInform};
   Packet packet = MakePacket(kTypes[random_.Number(0, 5)], victim.station);
   if (!victim.client_id.empty() && !random_.OneIn(3)) {
     packet.Add(kOptionClientId, victim.client_id);

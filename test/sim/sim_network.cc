@@ -91,9 +91,8 @@ void SimNetwork::FromServer(const FakeRing::Sent& sent) {
   for (int i = 0; i < copies; ++i) {
     const auto delay_ns = Delay();
     if (!delay_ns) continue;
-    events_.After(*delay_ns, [this, interface, packet = *parsed] {
-      hooks_.to_stations(interface, packet);
-    });
+    events_.After(*delay_ns,
+                  [this, interface, packet = *parsed] { hooks_.to_stations(interface, packet); });
   }
 }
 

@@ -39,8 +39,8 @@ struct SimulationResult {
 };
 
 /// One run: the unchanged Shard, LeaseEngine and CommitQueue of the server in a world made of a
-/// seed. First everything that was drawn goes wrong, then nothing does any more and the clients must
-/// all get a lease, then they fall silent and the books must balance.
+/// seed. First everything that was drawn goes wrong, then nothing does any more and the clients
+/// must all get a lease, then they fall silent and the books must balance.
 class Simulation final : public FakeRingWorld {
  public:
   Simulation(const Options& options, bool print_trace);

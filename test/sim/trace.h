@@ -11,12 +11,12 @@
 namespace ringdhcp::sim {
 
 enum class TraceKind : std::uint8_t {
-  kArrived,       // a datagram is in the server's socket
-  kNotArrived,    // the socket was full, the link down or the server not running
-  kReply,         // a reply left the server
-  kSubmitted,     // a batch was handed to the store
-  kStored,        // rows became durable
-  kStoreResult,   // the store said what became of the batch
+  kArrived,      // a datagram is in the server's socket
+  kNotArrived,   // the socket was full, the link down or the server not running
+  kReply,        // a reply left the server
+  kSubmitted,    // a batch was handed to the store
+  kStored,       // rows became durable
+  kStoreResult,  // the store said what became of the batch
   kCrashed,
   kStarted,
   kDrained,

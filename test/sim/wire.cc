@@ -45,8 +45,8 @@ void ReadOptions(std::span<const std::uint8_t> field, bool first, Packet& packet
 }  // namespace
 
 const char* TypeName(std::uint8_t type) {
-  static constexpr const char* kNames[] = {"-",       "DISCOVER", "OFFER", "REQUEST", "DECLINE",
-                                           "ACK",     "NAK",      "RELEASE", "INFORM"};
+  static constexpr const char* kNames[] = {"-",   "DISCOVER", "OFFER",   "REQUEST", "DECLINE",
+                                           "ACK", "NAK",      "RELEASE", "INFORM"};
   return type < std::size(kNames) ? kNames[type] : "other";
 }
 
