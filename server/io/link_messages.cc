@@ -1,67 +1,88 @@
 #include "server/io/link_messages.h"
 
-#include <libmnl/libmnl.h>
 #include <linux/if.h>
 #include <linux/if_link.h>
+#include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <limits>
 #include <string>
-#include <string_view>
 #include <utility>
 
 namespace ringdhcp {
 
 namespace {
 
-/// Calls `visit` for each whole message of the datagram until it returns false.
-template <typename Visit>
-void ForEachMessage(std::span<const std::uint8_t> datagram, Visit visit) {
-  int left = static_cast<int>(datagram.size());
-  const auto* message = reinterpret_cast<const nlmsghdr*>(datagram.data());
-  // Not mnl_cb_run: it gives up at the mark of an interrupted dump, which the last message, the one
-  // to wait for, bears too.
-  while (mnl_nlmsg_ok(message, left) && visit(message)) message = mnl_nlmsg_next(message, &left);
-}
+/// One message or attribute: its type and what follows its header.
+struct Part {
+  nlmsghdr header{};  // of a message
+  int type = 0;
+  std::span<const std::uint8_t> payload;
+};
 
-/// The fixed part of a message; nullptr when the message is too short for it.
+/// The structure at the beginning of `octets`; nullopt when it does not fit.
 template <typename Fixed>
-const Fixed* FixedPart(const nlmsghdr* message) {
-  if (mnl_nlmsg_get_payload_len(message) < sizeof(Fixed)) return nullptr;
-  return static_cast<const Fixed*>(mnl_nlmsg_get_payload(message));
+std::optional<Fixed> ReadFixed(std::span<const std::uint8_t> octets) {
+  Fixed fixed;
+  if (octets.size() < sizeof(fixed)) return std::nullopt;
+  std::memcpy(&fixed, octets.data(), sizeof(fixed));
+  return fixed;
 }
 
-/// Calls `visit` for each whole attribute behind a fixed part of `offset` octets.
+/// What follows a part of `length` octets, which the next one's alignment pads.
+std::span<const std::uint8_t> After(std::span<const std::uint8_t> octets, std::size_t length) {
+  static_assert(NLMSG_ALIGNTO == NLA_ALIGNTO);
+  return octets.subspan(std::min<std::size_t>(octets.size(), NLMSG_ALIGN(length)));
+}
+
+/// Calls `visit` for each whole message of the datagram until it returns false. Not libmnl's loop:
+/// it takes a length of 2^31 and more for a negative one, and gives up at the mark of an
+/// interrupted dump, which the last message, the one to wait for, bears too.
 template <typename Visit>
-void ForEachAttribute(const nlmsghdr* message, unsigned offset, Visit visit) {
-  const auto callback = [](const nlattr* attribute, void* data) -> int {
-    (*static_cast<Visit*>(data))(attribute);
-    return MNL_CB_OK;
-  };
-  mnl_attr_parse(message, offset, callback, &visit);
+void ForEachMessage(std::span<const std::uint8_t> octets, Visit visit) {
+  while (const auto header = ReadFixed<nlmsghdr>(octets)) {
+    const std::size_t length = header->nlmsg_len;
+    if (length < sizeof(nlmsghdr) || length > octets.size()) return;
+    const auto payload = octets.first(length).subspan(sizeof(nlmsghdr));
+    if (!visit(Part{*header, header->nlmsg_type, payload})) return;
+    octets = After(octets, length);
+  }
+}
+
+/// Calls `visit` for each whole attribute behind the fixed part of a message.
+template <typename Fixed, typename Visit>
+void ForEachAttribute(const Part& message, Visit visit) {
+  std::span<const std::uint8_t> octets = After(message.payload, sizeof(Fixed));
+  while (const auto header = ReadFixed<nlattr>(octets)) {
+    const std::size_t length = header->nla_len;
+    if (length < sizeof(nlattr) || length > octets.size()) return;
+    visit(Part{{}, header->nla_type & NLA_TYPE_MASK, octets.first(length).subspan(sizeof(nlattr))});
+    octets = After(octets, length);
+  }
 }
 
 /// The value as a number; 0 when it has another size.
-std::uint32_t NumberOf(const nlattr* attribute) {
-  if (mnl_attr_get_payload_len(attribute) != sizeof(std::uint32_t)) return 0;
-  return mnl_attr_get_u32(attribute);
+std::uint32_t NumberOf(const Part& attribute) {
+  if (attribute.payload.size() != sizeof(std::uint32_t)) return 0;
+  return ReadFixed<std::uint32_t>(attribute.payload).value_or(0);
 }
 
 /// The value as text up to its first zero octet.
-std::string TextOf(const nlattr* attribute) {
-  const std::string_view octets(static_cast<const char*>(mnl_attr_get_payload(attribute)),
-                                mnl_attr_get_payload_len(attribute));
-  return std::string(octets.substr(0, octets.find('\0')));
+std::string TextOf(const Part& attribute) {
+  const auto end = std::find(attribute.payload.begin(), attribute.payload.end(), std::uint8_t{0});
+  return std::string(attribute.payload.begin(), end);
 }
 
-void ReadLink(const nlmsghdr* message, LinkTable& table) {
-  const auto* info = FixedPart<ifinfomsg>(message);
+void ReadLink(const Part& message, LinkTable& table) {
+  const auto info = ReadFixed<ifinfomsg>(message.payload);
   // A bridge reports its ports under its own family; a port that leaves looks like a deleted link.
-  if (info == nullptr || info->ifi_family != AF_UNSPEC) return;
-  if (message->nlmsg_type == RTM_DELLINK) {
+  if (!info || info->ifi_family != AF_UNSPEC) return;
+  if (message.type == RTM_DELLINK) {
     table.links.erase(info->ifi_index);
     return;
   }
@@ -70,8 +91,8 @@ void ReadLink(const nlmsghdr* message, LinkTable& table) {
   link.up = (info->ifi_flags & IFF_UP) != 0;
   link.running = (info->ifi_flags & IFF_RUNNING) != 0;
   link.loopback = (info->ifi_flags & IFF_LOOPBACK) != 0;
-  ForEachAttribute(message, sizeof(*info), [&](const nlattr* attribute) {
-    switch (mnl_attr_get_type(attribute)) {
+  ForEachAttribute<ifinfomsg>(message, [&](const Part& attribute) {
+    switch (attribute.type) {
       case IFLA_IFNAME:
         link.name = TextOf(attribute);
         break;
@@ -88,15 +109,13 @@ void ReadLink(const nlmsghdr* message, LinkTable& table) {
   table.links[link.ifindex] = std::move(link);
 }
 
-void ReadAddress(const nlmsghdr* message, LinkTable& table) {
-  const auto* info = FixedPart<ifaddrmsg>(message);
-  if (info == nullptr || info->ifa_family != AF_INET || info->ifa_prefixlen > 32) return;
+void ReadAddress(const Part& message, LinkTable& table) {
+  const auto info = ReadFixed<ifaddrmsg>(message.payload);
+  if (!info || info->ifa_family != AF_INET || info->ifa_prefixlen > 32) return;
   Ipv4Address local, network;  // equal but on a point-to-point link, where `network` is the peer's
-  ForEachAttribute(message, sizeof(*info), [&](const nlattr* attribute) {
-    const auto type = mnl_attr_get_type(attribute);
-    if (type != IFA_LOCAL && type != IFA_ADDRESS) return;
-    if (mnl_attr_get_payload_len(attribute) != sizeof(std::uint32_t)) return;
-    (type == IFA_LOCAL ? local : network) = Ipv4Address(ntohl(mnl_attr_get_u32(attribute)));
+  ForEachAttribute<ifaddrmsg>(message, [&](const Part& attribute) {
+    if (attribute.type == IFA_LOCAL) local = Ipv4Address(ntohl(NumberOf(attribute)));
+    if (attribute.type == IFA_ADDRESS) network = Ipv4Address(ntohl(NumberOf(attribute)));
   });
   if (local.IsZero()) local = network;
   if (local.IsZero()) return;
@@ -110,9 +129,9 @@ void ReadAddress(const nlmsghdr* message, LinkTable& table) {
 }
 
 /// The errno of an error message; 0 is an acknowledgement.
-int ErrorOf(const nlmsghdr* message) {
-  const auto* refusal = FixedPart<nlmsgerr>(message);
-  if (refusal == nullptr || refusal->error == std::numeric_limits<int>::min()) return EPROTO;
+int ErrorOf(const Part& message) {
+  const auto refusal = ReadFixed<nlmsgerr>(message.payload);
+  if (!refusal || refusal->error == std::numeric_limits<int>::min()) return EPROTO;
   return refusal->error < 0 ? -refusal->error : refusal->error;
 }
 
@@ -136,8 +155,8 @@ std::vector<LinkState> LinkTable::Build() const {
 
 bool TakeLinkEvents(std::span<const std::uint8_t> datagram, LinkTable& table) {
   bool addresses_changed = false;
-  ForEachMessage(datagram, [&](const nlmsghdr* message) {
-    switch (message->nlmsg_type) {
+  ForEachMessage(datagram, [&](const Part& message) {
+    switch (message.type) {
       case RTM_NEWLINK:
       case RTM_DELLINK:
         ReadLink(message, table);
@@ -157,10 +176,10 @@ bool TakeLinkEvents(std::span<const std::uint8_t> datagram, LinkTable& table) {
 DumpProgress TakeDumpAnswer(std::span<const std::uint8_t> datagram, std::uint32_t sequence,
                             LinkTable& table) {
   DumpProgress progress;
-  ForEachMessage(datagram, [&](const nlmsghdr* message) {
-    if (message->nlmsg_seq != sequence) return true;
-    if ((message->nlmsg_flags & NLM_F_DUMP_INTR) != 0) progress.interrupted = true;
-    switch (message->nlmsg_type) {
+  ForEachMessage(datagram, [&](const Part& message) {
+    if (message.header.nlmsg_seq != sequence) return true;
+    if ((message.header.nlmsg_flags & NLM_F_DUMP_INTR) != 0) progress.interrupted = true;
+    switch (message.type) {
       case NLMSG_DONE:
         progress.done = true;
         break;

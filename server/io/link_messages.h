@@ -34,9 +34,8 @@ struct DumpProgress {
 };
 
 /// Reads one datagram of events (groups RTMGRP_LINK and RTMGRP_IPV4_IFADDR) into `table.links`.
-/// Returns whether addresses have changed. `datagram` begins on an address divisible by 4; any
-/// octets are safe: a message or an attribute that is cut, or too short for what it should hold, is
-/// passed over. Pure.
+/// Returns whether addresses have changed. Any octets are safe: a message or an attribute that is
+/// cut, or too short for what it should hold, is passed over. Pure.
 bool TakeLinkEvents(std::span<const std::uint8_t> datagram, LinkTable& table);
 
 /// Reads one datagram of the answer to the dump request numbered `sequence` into `table`; messages
