@@ -24,6 +24,7 @@ namespace ringdhcp {
   X(kBadGiaddr, "bad_giaddr", "giaddr is no unicast address of another host")                    \
   X(kNoIdentity, "no_identity", "neither a hardware address nor a client identifier")            \
   X(kNoSubnet, "no_subnet", "no configured subnet serves this link")                             \
+  X(kNoServerAddress, "no_server_address", "the interface has no address to answer from")        \
   X(kOtherServer, "other_server", "the client chose another server (option 54)")                 \
   X(kUnknownClient, "unknown_client", "no record of this client and not authoritative")          \
   X(kInvalidRequest, "invalid_request", "a REQUEST that fits no client state (RFC 2131 4.3.2)")  \

@@ -24,12 +24,16 @@ struct EngineConfig {
   std::uint32_t offer_hold_s = 30;
   std::uint32_t decline_probation_s = 900;
   double cache_threshold = 0.1;  // fraction of the lease, 0-0.5
+  /// The longest time between a decision and the moment its ACK leaves. Clients may count their
+  /// lease from the ACK, so for this long after its end a lease is kept from others.
+  std::int64_t reply_delay_max_ns = 0;
 };
 
 /// The link a packet arrived on. Owned by the shard; changes only between packets.
 struct LinkView {
   std::string name;
-  /// The interface's addresses with their prefixes; the first is the default server identifier.
+  /// The interface's addresses with their prefixes. The server identifier is the first one in the
+  /// client's subnet, else the first one, unless one is configured.
   struct Address {
     Ipv4Address address;
     Ipv4Prefix prefix;

@@ -131,5 +131,53 @@ TEST_F(SubnetSelectorTest, ServerIdentifierOfARelayedClientIsTheLinksFirstAddres
   EXPECT_EQ(Handle(Discover().Relay(kRelayOfR)).server_identifier, kServer);
 }
 
+// RFC 2131 section 4.1: an identifier that clients of the link can reach, so none of another
+// interface.
+TEST_F(SubnetSelectorTest, ServerIdentifierIsNeverAnAddressOfAnotherInterface) {
+  config.subnets[0].interface = "lan0";
+  host_addresses = {Address("127.0.0.1"), Address("169.254.7.7"), InR(1)};
+  link.addresses.clear();
+  EXPECT_TRUE(IsDrop(Handle(Discover()), DropReason::kNoServerAddress));
+  EXPECT_TRUE(IsDrop(Handle(Discover().Relay(InR(9))), DropReason::kNoServerAddress));
+  link.addresses = {{Address("10.0.0.1"), Prefix("10.0.0.0/8")}};
+  EXPECT_EQ(Handle(Discover()).server_identifier, Address("10.0.0.1")) << "the link's own";
+}
+
+// RFC 2131 section 4.1.
+TEST_F(SubnetSelectorTest, ServerIdentifierIsTheLinksFirstAddressInTheSubnet) {
+  config.subnets[0].interface = "lan0";
+  link.addresses = {{Address("10.0.0.1"), Prefix("10.0.0.0/8")},
+                    {InN(2), Prefix("192.0.2.0/24")},
+                    {InN(3), Prefix("192.0.2.0/24")}};
+  EXPECT_EQ(Handle(Discover()).server_identifier, InN(2));
+  EXPECT_EQ(Handle(Discover().Relay(kRelayOfR)).server_identifier, Address("10.0.0.1"));
+}
+
+TEST_F(SubnetSelectorTest, ALoopbackAddressInTheSubnetIsPassedOver) {  // RFC 1122 section 3.2.1.3
+  config.subnets.insert(config.subnets.begin(),
+                        MakeSubnet(3, "127.0.0.0/24", "127.0.0.10", "127.0.0.19"));
+  config.subnets[0].interface = "lan0";
+  link.addresses = {{kServer, Prefix("192.0.2.0/24")},
+                    {Address("127.0.0.1"), Prefix("127.0.0.0/24")}};
+  EXPECT_EQ(Handle(Discover()).server_identifier, kServer);
+}
+
+TEST_F(SubnetSelectorTest, AConfiguredServerIdentifierNeedsNoAddressOnTheLink) {
+  config.subnets[0].interface = "lan0";
+  config.subnets[0].server_identifier = InN(5);
+  link.addresses = {{kServer, Prefix("192.0.2.0/24")}};
+  EXPECT_EQ(Handle(Discover()).server_identifier, InN(5));
+  link.addresses.clear();
+  EXPECT_EQ(Handle(Discover()).server_identifier, InN(5));
+}
+
+// RFC 2131 section 4.3.4: there is no answer to a RELEASE, so no address is needed for one.
+TEST_F(SubnetSelectorTest, AReleaseIsTakenOnALinkWithoutAddress) {
+  EXPECT_EQ(Acquire(1), InN(10));
+  link.addresses.clear();
+  EXPECT_TRUE(IsDrop(Release(1, InN(10)), DropReason::kNoReplyNeeded));
+  EXPECT_EQ(CountsOf(1).bound, 0U);
+}
+
 }  // namespace
 }  // namespace ringdhcp::test
