@@ -29,7 +29,7 @@ struct EngineConfig {
   std::int64_t reply_delay_max_ns = 0;
 };
 
-/// The link a packet arrived on. Owned by the shard; changes only between packets.
+/// The link a packet arrived on, and how. Owned by the shard; changes only between packets.
 struct LinkView {
   std::string name;
   /// The interface's addresses with their prefixes. The server identifier is the first one in the
@@ -41,6 +41,8 @@ struct LinkView {
   std::vector<Address> addresses;
   /// Addresses of all interfaces of this host: never leased, and valid as option 54.
   const std::vector<Ipv4Address>* host_addresses = nullptr;
+  /// The packet at hand was sent to a broadcast address.
+  bool broadcast = false;
 };
 
 /// What the engine decided about one packet. The caller keeps one and passes it again and again.

@@ -95,7 +95,13 @@ void LeaseEngine::Impl::Renewing(Exchange& exchange, Ipv4Address address) {
   const std::uint32_t own = OwnLease(exchange);
   const bool judge = IsKnown(own) || exchange.subnet->authoritative;
   if (!exchange.subnet->prefix.Contains(address)) {
-    return NakOrSilence(exchange, judge, kWrongNetwork);
+    // The client may have moved here from another network of ours, where it has its record. A
+    // relay may have both networks behind it and name only one.
+    const bool direct = exchange.message.header.giaddr.IsZero();
+    const std::uint32_t there = direct ? selector.Containing(address) : kNoSubnetIndex;
+    const bool came_from_there =
+        there != kNoSubnetIndex && IsKnown(clients.Find(exchange.client, there));
+    return NakOrSilence(exchange, judge || came_from_there, kWrongNetwork);
   }
   const std::uint32_t index = table.Find(address);
   if (index == kNoLease) return NakOrSilence(exchange, judge, kNotYours);

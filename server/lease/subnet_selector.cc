@@ -74,6 +74,14 @@ std::uint32_t SubnetSelector::OfLink(const LinkView& link) const {
   return kNoSubnetIndex;
 }
 
+bool SubnetSelector::IsOnLink(std::uint32_t index, const LinkView& link) const {
+  const Subnet& subnet = subnets_[index];
+  if (!subnet.interface.empty()) return subnet.interface == link.name;
+  return std::any_of(
+      link.addresses.begin(), link.addresses.end(),
+      [&subnet](const LinkView::Address& own) { return subnet.prefix.Contains(own.address); });
+}
+
 std::uint32_t SubnetSelector::Select(const Message& message, const LinkView& link) const {
   if (!message.header.giaddr.IsZero()) {
     if (const auto selected = FindRelayAddress(message, kLinkSelection)) {
@@ -87,6 +95,12 @@ std::uint32_t SubnetSelector::Select(const Message& message, const LinkView& lin
   const Ipv4Address in_use = AddressInUse(message);
   if (in_use.IsZero()) return OfLink(link);
   const std::uint32_t own = Containing(in_use);
+  // A broadcast comes from this link. A client that rebinds here with an address of a network that
+  // is elsewhere has moved, and must not be told that it may go on (RFC 2131 section 4.3.2).
+  if (own != kNoSubnetIndex && link.broadcast && message.type == MessageType::kRequest &&
+      !IsOnLink(own, link)) {
+    return OfLink(link);
+  }
   // An INFORM from a network we know nothing about must not get another network's options (RFC 2131
   // section 4.3.5); a REQUEST is judged against the link it came in on.
   if (own != kNoSubnetIndex || message.type == MessageType::kInform) return own;

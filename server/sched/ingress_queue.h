@@ -20,6 +20,7 @@ struct IngressPacket {
   Ipv4Address source;
   Ipv4Address local;
   std::uint16_t source_port = 0;
+  bool broadcast = false;  // sent to a broadcast address
   bool is_discover = false;
   std::int64_t arrival_ns = 0;  // monotonic
 };

@@ -108,6 +108,7 @@ void Shard::OnReceived(const Completion& completion) {
   packet.source = datagram.source;
   packet.source_port = datagram.source_port;
   packet.local = datagram.local;
+  packet.broadcast = datagram.destination != datagram.local;
   packet.is_discover = type == TypeSlot(MessageType::kDiscover);
   packet.arrival_ns = now_.monotonic_ns;
   if (const auto evicted = interface.ingress.Push(packet)) {
@@ -260,6 +261,7 @@ void Shard::Serve(ServedInterface& interface, const IngressPacket& packet) {
   }
   if (drop) return interface.CountDrop(*drop);
 
+  interface.view.broadcast = packet.broadcast;
   seams_.engine.Handle(message_, interface.view, now_, store_ok(), decision_);
   if (decision_.has_mutation) {
     const CommitSeq seq = commits_.Append(decision_.mutation);

@@ -112,6 +112,26 @@ TEST_F(SubnetSelectorTest, CiaddrOfThoseThatHaveAnAddress) {
       << "SELECTING is not renewing";
 }
 
+// RFC 2131 section 4.3.2: REBINDING is broadcast, and a broadcast comes from this link; RENEWING is
+// unicast, and may come from any network.
+TEST_F(SubnetSelectorTest, ABroadcastRequestIsJudgedAgainstTheLink) {
+  ClientMessage from_r = ClientMessage(MessageType::kRequest, 1).Ciaddr(InR(10));
+  EXPECT_EQ(Select(from_r), kR) << "unicast";
+  link.broadcast = true;
+  EXPECT_EQ(Select(from_r), kN);
+  EXPECT_EQ(Select(ClientMessage(MessageType::kRequest, 1).Ciaddr(InR(10)).Relay(kRelayOfR)), kR)
+      << "relayed, giaddr tells";
+  EXPECT_EQ(Select(ClientMessage(MessageType::kInform, 1).Ciaddr(InR(10))), kR)
+      << "its answer goes to ciaddr (section 4.3.5)";
+  link.addresses.push_back({InR(9), Prefix("198.51.100.0/24")});
+  EXPECT_EQ(Select(from_r), kR) << "the link carries both networks";
+  config.subnets[1].interface = "lan1";
+  EXPECT_EQ(Select(from_r), kN);
+  config.subnets[1].interface = "lan0";
+  link.addresses.pop_back();
+  EXPECT_EQ(Select(from_r), kR);
+}
+
 // RFC 5107: the relay stands in the server's place.
 TEST_F(SubnetSelectorTest, ServerIdentifierOverride) {
   const std::vector<std::uint8_t> information = {11, 4, 198, 51, 100, 1};
