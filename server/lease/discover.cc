@@ -39,6 +39,7 @@ void LeaseEngine::Impl::Discover(Exchange& exchange) {
       RINGDHCP_PROBE(bound_client_offered_while_store_fails);
     }
     Prolong(own, exchange.now);
+    table[own].offered_s = time_s;
     return Reply(exchange, MessageType::kOffer, table[own].address, time_s);
   }
   // The REQUEST that follows would have to be written.
@@ -71,6 +72,7 @@ void LeaseEngine::Impl::Discover(Exchange& exchange) {
     }
   }
   Offer(chosen, exchange.client, exchange.now);
+  table[chosen].offered_s = wanted;
   Reply(exchange, MessageType::kOffer, table[chosen].address, wanted);
 }
 

@@ -69,6 +69,9 @@ struct LeaseEngine::Impl {
   // Questions.
   /// The time to grant: option 51 within the subnet's bounds, else its default.
   std::uint32_t WantedTime(const Exchange& exchange) const;
+  /// The time to acknowledge: as WantedTime, but without option 51 a client that takes an OFFER of
+  /// `lease` gets the time that was offered (RFC 2131 section 3.1).
+  std::uint32_t TimeToGrant(const Exchange& exchange, const Lease& lease) const;
   /// Whole seconds left; kInfiniteSeconds for kNeverNs.
   static std::uint32_t RemainingSeconds(std::int64_t deadline_ns, const Now& now);
   /// What can be promised without a write while the store fails; 0: nothing.

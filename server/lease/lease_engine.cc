@@ -110,6 +110,17 @@ std::uint32_t LeaseEngine::Impl::WantedTime(const Exchange& exchange) const {
   return asked ? std::clamp(*asked, times.min_s, times.max_s) : times.default_s;
 }
 
+std::uint32_t LeaseEngine::Impl::TimeToGrant(const Exchange& exchange, const Lease& lease) const {
+  const Message& message = exchange.message;
+  // Not cleared by the ACK: if that gets lost, the client repeats its REQUEST.
+  if (lease.offered_s != 0 && lease.client == exchange.client &&
+      ClassifyRequest(message).kind == RequestKind::kSelecting &&
+      !message.options.FindU32(OptionCode::kLeaseTime)) {
+    return lease.offered_s;
+  }
+  return WantedTime(exchange);
+}
+
 std::uint32_t LeaseEngine::Impl::RemainingSeconds(std::int64_t deadline_ns, const Now& now) {
   if (deadline_ns == kNeverNs) return kInfiniteSeconds;
   if (deadline_ns <= now.monotonic_ns) return 0;

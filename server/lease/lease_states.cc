@@ -64,6 +64,7 @@ void LeaseEngine::Impl::Dissociate(std::uint32_t index) {
   lease.acknowledged = false;
   lease.client = ClientKey{};
   lease.durable_deadline_ns = 0;
+  lease.offered_s = 0;
   details.Free(lease.details);
   lease.details = 0;
 }

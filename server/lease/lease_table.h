@@ -43,6 +43,7 @@ struct Lease {
   Ipv4Address address;
   std::uint32_t subnet;      // index into EngineConfig::subnets
   std::uint32_t details;     // host name and option 82, see client_details.h; 0: none
+  std::uint32_t offered_s;   // option 51 of the last OFFER to `client`; 0: none since the start
   std::uint16_t timer_slot;  // slot of the wheel plus 1; 0: no timer
   LeaseState state;
   std::uint8_t htype, hlen;

@@ -163,7 +163,7 @@ void LeaseEngine::Impl::Acknowledge(Exchange& exchange, std::uint32_t index, boo
   const Header& header = exchange.message.header;
   const Now& now = exchange.now;
   if (IsHostAddress(exchange.link, table.AddressOf(index))) return Nak(exchange, kNotAvailable);
-  const std::uint32_t wanted = WantedTime(exchange);
+  const std::uint32_t wanted = TimeToGrant(exchange, lease);
   const bool extends = lease.state == LeaseState::kBound;
   if (!exchange.store_ok) {
     const std::uint32_t left = extends ? DurableSeconds(lease, now) : 0;

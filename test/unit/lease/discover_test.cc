@@ -293,6 +293,49 @@ TEST_F(DiscoverTest, VeryShortLeasesHaveOrderedTimersOrNone) {
   }
 }
 
+// RFC 2131 section 3.1 step 4: the ACK must not contradict the OFFER, which a client that repeats
+// nothing but the address has taken as it was.
+TEST_F(DiscoverTest, TheTimeOfferedIsTheTimeAcknowledged) {
+  const auto discover = [this](std::uint32_t s) {
+    return Handle(ClientMessage(MessageType::kDiscover, 1).LeaseTime(s)).lease_time_s;
+  };
+  EXPECT_EQ(discover(900), 900U);
+  const Decision ack = Select(1, InN(10));
+  EXPECT_TRUE(IsAck(ack, "192.0.2.10"));
+  EXPECT_EQ(ack.lease_time_s, 900U);
+  EXPECT_EQ(ack.mutation.expires_wall_s, now.wall_s + 900);
+  EXPECT_EQ(Select(1, InN(10)).lease_time_s, 900U) << "the first ACK was lost";
+  EXPECT_EQ(Renew(1, InN(10)).lease_time_s, 600U) << "not chosen from an offer";
+  EXPECT_EQ(Reboot(1, InN(10)).lease_time_s, 600U);
+
+  EXPECT_EQ(discover(1200), 1200U) << "of a client with a lease";
+  EXPECT_EQ(Select(1, InN(10)).lease_time_s, 1200U);
+  EXPECT_EQ(Handle(ClientMessage(MessageType::kRequest, 1)
+                       .Server(kServer)
+                       .Requested(InN(10))
+                       .LeaseTime(700))
+                .lease_time_s,
+            700U)
+      << "the REQUEST asks for another time";
+  EXPECT_EQ(Discover(1).lease_time_s, 600U);
+  EXPECT_EQ(Select(1, InN(10)).lease_time_s, 600U) << "the last offer counts";
+}
+
+TEST_F(DiscoverTest, TheTimeOfferedIsKeptAfterTheHold) {  // RFC 2131 section 3.1 step 4
+  PoolOfN(10, 10);
+  Handle(ClientMessage(MessageType::kDiscover, 1).LeaseTime(900));
+  Advance(31);
+  EXPECT_EQ(CountsOf(1).offered, 0U);
+  EXPECT_EQ(Select(1, InN(10)).lease_time_s, 900U);
+}
+
+TEST_F(DiscoverTest, TheTimeOfferedToOneClientIsNotThatOfAnother) {  // RFC 2131 section 3.1 step 4
+  PoolOfN(10, 10);
+  Handle(ClientMessage(MessageType::kDiscover, 1).LeaseTime(900));
+  Advance(31);
+  EXPECT_EQ(Select(2, InN(10)).lease_time_s, 600U);
+}
+
 TEST_F(DiscoverTest, InfiniteLeasesHaveInfiniteTimersAndNeverEnd) {  // RFC 2131 section 3.3
   PoolOfN(10, 10);
   config.subnets[0].lease_times.max_s = kInfiniteSeconds;
