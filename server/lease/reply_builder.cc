@@ -155,11 +155,17 @@ const Reply& ReplyBuilder::Build(const Message& request, const Decision& decisio
 
   SubnetOptions options(reply_, *decision.subnet, numbers);
   const auto requested = request.options.Find(OptionCode::kParameterRequestList);
-  if (requested) {
+  const bool has_list = requested && !requested->empty();
+  if (has_list) {
     for (const std::uint8_t code : *requested) options.Add(code);
   }
   options.Add(static_cast<std::uint8_t>(OptionCode::kSubnetMask));
   options.Add(static_cast<std::uint8_t>(OptionCode::kRouters));
+  // RFC 2131 section 4.3.1: the list narrows down what is configured for the client. Without one it
+  // gets all of it.
+  if (!has_list) {
+    for (const ConfiguredOption& option : decision.subnet->options) options.Add(option.code);
+  }
   // RFC 3011 section 3: a server that chose the subnet by this option says so.
   const auto selection = request.options.FindAddress(OptionCode::kSubnetSelection);
   if (selection && !request.header.giaddr.IsZero() && !FindRelayAddress(request, kLinkSelection)) {

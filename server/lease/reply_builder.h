@@ -12,7 +12,7 @@ namespace ringdhcp {
 /// Makes the reply to `request` that `decision` calls for: header by RFC 2131 table 3, options 53,
 /// 54, 51, 58, 59 (58 and 59 are sent with every lease), 61 echoed (RFC 6842), then what the client
 /// asked for in option 55 in its order, then the subnet mask (1) and routers (3) even if not asked
-/// for; 82 echoed last. A NAK has 53, 54, 56, 61, 82 only, and the broadcast flag when relayed.
+/// for; without option 55 then everything else that the subnet has; 82 echoed last. A NAK has 53, 54, 56, 61, 82 only, and the broadcast flag when relayed.
 /// One thread per object; the reply borrows from the builder, the message and the subnet until the
 /// next Build.
 class ReplyBuilder {

@@ -82,9 +82,20 @@ TEST_F(ReplyBuilderTest, TheMaskGoesBeforeTheRouters) {  // RFC 2132 section 3.3
 }
 
 TEST_F(ReplyBuilderTest, MaskAndRoutersEvenIfNotAskedFor) {
-  EXPECT_EQ(CodesOf(Answer(ClientMessage(MessageType::kDiscover, 1))),
-            (Codes{53, 54, 51, 58, 59, 1, 3}));
   EXPECT_EQ(CodesOf(Answer(Discovering({6}))), (Codes{53, 54, 51, 58, 59, 6, 1, 3}));
+}
+
+// RFC 2131 section 4.3.1: parameters with configured values; the list only narrows them down.
+TEST_F(ReplyBuilderTest, AClientWithoutParameterRequestListGetsAllThatIsConfigured) {
+  const Codes all = {53, 54, 51, 58, 59, 1, 3, 6, 15};
+  EXPECT_EQ(CodesOf(Answer(ClientMessage(MessageType::kDiscover, 1))), all);
+  EXPECT_EQ(CodesOf(Answer(Discovering({}))), all) << "an empty list is none (RFC 2132 9.8)";
+  EXPECT_EQ(
+      CodesOf(Answer(
+          ClientMessage(MessageType::kRequest, 1).Server(kServer).Requested(InN(10)))),
+      all);
+  EXPECT_EQ(CodesOf(Answer(ClientMessage(MessageType::kInform, 1).Ciaddr(InN(77)))),
+            (Codes{53, 54, 1, 3, 6, 15}));
 }
 
 TEST_F(ReplyBuilderTest, AConfiguredMaskIsSentInsteadOfThePrefixs) {
@@ -115,6 +126,9 @@ TEST_F(ReplyBuilderTest, AHostileRequestListOfAllCodesFits) {
   EXPECT_LE(codes.size(), Reply::kOptionsMax);
   EXPECT_EQ(std::ranges::count(codes, 1), 1);
   EXPECT_EQ(std::ranges::count(codes, 3), 1);
+  const Codes without_list = CodesOf(Answer(ClientMessage(MessageType::kDiscover, 1).Id({1, 2})));
+  EXPECT_LE(without_list.size(), Reply::kOptionsMax);
+  EXPECT_GT(without_list.size(), Reply::kOptionsMax / 2);
 }
 
 TEST_F(ReplyBuilderTest, ClientIdentifierIsEchoed) {  // RFC 6842
@@ -211,7 +225,7 @@ TEST_F(ReplyBuilderTest, NothingOfThePreviousReplyRemains) {
   Answer(Discovering({6}).Id({1, 2}).Relay(kRelayOfR).Option(OptionCode::kRelayAgentInformation,
                                                              std::vector<std::uint8_t>{1, 1, 1}));
   const Reply& offer = Answer(ClientMessage(MessageType::kDiscover, 2));
-  EXPECT_EQ(CodesOf(offer), (Codes{53, 54, 51, 58, 59, 1, 3}));
+  EXPECT_EQ(CodesOf(offer), (Codes{53, 54, 51, 58, 59, 1, 3, 6, 15}));
   EXPECT_FALSE(offer.relay_agent_information.has_value());
   EXPECT_EQ(offer.header.giaddr, Ipv4Address());
 }
