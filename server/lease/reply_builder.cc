@@ -57,13 +57,16 @@ class Numbers {
   std::size_t used_ = 0;
 };
 
-// Adds the options of a subnet to a reply, each code once.
-class SubnetOptions {
+// Adds the options of a lease and its subnet to a reply, each code once.
+class LeaseOptions {
  public:
-  SubnetOptions(Reply& reply, const Subnet& subnet, Numbers& numbers)
-      : reply_(reply), subnet_(subnet), numbers_(numbers) {}
+  LeaseOptions(Reply& reply, const Decision& decision, Numbers& numbers)
+      : reply_(reply), decision_(decision), subnet_(*decision.subnet), numbers_(numbers) {}
 
+  void Add(OptionCode code) { Add(static_cast<std::uint8_t>(code)); }
   void Add(std::uint8_t code) {
+    if (code == kRenewalTime) return AddTime(code, decision_.t1_s);
+    if (code == kRebindingTime) return AddTime(code, decision_.t2_s);
     // RFC 2132 section 3.3: the mask must come before the routers, in whatever order they are
     // asked for.
     if (code == kRouters && Find(kRouters) != nullptr) AddOne(kMask);
@@ -73,13 +76,20 @@ class SubnetOptions {
  private:
   static constexpr auto kMask = static_cast<std::uint8_t>(OptionCode::kSubnetMask);
   static constexpr auto kRouters = static_cast<std::uint8_t>(OptionCode::kRouters);
-  // Room for what is added last: mask and routers, and option 118.
-  static constexpr std::size_t kRequestedMax = Reply::kOptionsMax - 3;
+  static constexpr auto kRenewalTime = static_cast<std::uint8_t>(OptionCode::kRenewalTime);
+  static constexpr auto kRebindingTime = static_cast<std::uint8_t>(OptionCode::kRebindingTime);
+  // Room for what is sent even if not asked for: 58, 59, 61, mask, routers, and option 118.
+  static constexpr std::size_t kRequestedMax = Reply::kOptionsMax - 6;
 
   const ConfiguredOption* Find(std::uint8_t code) const {
     const auto found = std::find_if(subnet_.options.begin(), subnet_.options.end(),
                                     [code](const ConfiguredOption& o) { return o.code == code; });
     return found == subnet_.options.end() ? nullptr : &*found;
+  }
+  void AddTime(std::uint8_t code, std::uint32_t seconds) {
+    if (seconds == 0 || added_[code]) return;
+    reply_.Add(static_cast<OptionCode>(code), numbers_.Put32(seconds));
+    added_[code] = true;
   }
   void AddOne(std::uint8_t code) {
     if (added_[code] || IsProtocolOption(code)) return;
@@ -97,6 +107,7 @@ class SubnetOptions {
   }
 
   Reply& reply_;
+  const Decision& decision_;
   const Subnet& subnet_;
   Numbers& numbers_;
   std::bitset<256> added_;
@@ -127,6 +138,11 @@ Header ReplyHeader(const Message& request, const Decision& decision) {
   return header;
 }
 
+void AddClientIdentifier(const Message& request, Reply& reply) {
+  const auto id = request.options.Find(OptionCode::kClientIdentifier);
+  if (id) reply.Add(OptionCode::kClientIdentifier, *id, true);  // RFC 6842
+}
+
 }  // namespace
 
 const Reply& ReplyBuilder::Build(const Message& request, const Decision& decision) {
@@ -139,28 +155,29 @@ const Reply& ReplyBuilder::Build(const Message& request, const Decision& decisio
   if (decision.lease_time_s != 0) {
     reply_.Add(OptionCode::kLeaseTime, numbers.Put32(decision.lease_time_s), true);
   }
-  if (decision.t1_s != 0) reply_.Add(OptionCode::kRenewalTime, numbers.Put32(decision.t1_s));
-  if (decision.t2_s != 0) reply_.Add(OptionCode::kRebindingTime, numbers.Put32(decision.t2_s));
   if (!decision.text.empty()) {
     reply_.Add(OptionCode::kMessage,
                {reinterpret_cast<const std::uint8_t*>(decision.text.data()), decision.text.size()});
   }
-  if (const auto id = request.options.Find(OptionCode::kClientIdentifier)) {
-    reply_.Add(OptionCode::kClientIdentifier, *id, true);  // RFC 6842
-  }
   reply_.relay_agent_information = request.options.Find(OptionCode::kRelayAgentInformation);
   if (RINGDHCP_CANARY(relay_information_dropped)) reply_.relay_agent_information.reset();
   if (RINGDHCP_CANARY(wrong_xid)) ++reply_.header.xid;
-  if (decision.reply_type == MessageType::kNak || decision.subnet == nullptr) return reply_;
+  if (decision.reply_type == MessageType::kNak || decision.subnet == nullptr) {
+    AddClientIdentifier(request, reply_);
+    return reply_;
+  }
 
-  SubnetOptions options(reply_, *decision.subnet, numbers);
+  LeaseOptions options(reply_, decision, numbers);
   const auto requested = request.options.Find(OptionCode::kParameterRequestList);
   const bool has_list = requested && !requested->empty();
   if (has_list) {
     for (const std::uint8_t code : *requested) options.Add(code);
   }
-  options.Add(static_cast<std::uint8_t>(OptionCode::kSubnetMask));
-  options.Add(static_cast<std::uint8_t>(OptionCode::kRouters));
+  options.Add(OptionCode::kRenewalTime);
+  options.Add(OptionCode::kRebindingTime);
+  AddClientIdentifier(request, reply_);
+  options.Add(OptionCode::kSubnetMask);
+  options.Add(OptionCode::kRouters);
   // RFC 2131 section 4.3.1: the list narrows down what is configured for the client. Without one it
   // gets all of it.
   if (!has_list) {

@@ -9,10 +9,13 @@
 
 namespace ringdhcp {
 
-/// Makes the reply to `request` that `decision` calls for: header by RFC 2131 table 3, options 53,
-/// 54, 51, 58, 59 (58 and 59 are sent with every lease), 61 echoed (RFC 6842), then what the client
-/// asked for in option 55 in its order, then the subnet mask (1) and routers (3) even if not asked
-/// for; without option 55 then everything else that the subnet has; 82 echoed last. A NAK has 53, 54, 56, 61, 82 only, and the broadcast flag when relayed.
+/// Makes the reply to `request` that `decision` calls for: header by RFC 2131 table 3, options in
+/// this order: 53, 54, 51; what the client asks for in option 55, in its order (RFC 2132 section
+/// 9.8), 58 and 59 too; then, as far as not sent yet, 58 and 59 (with every lease), 61 echoed (RFC
+/// 6842), the subnet mask (1) and routers (3); without option 55 everything else that the subnet
+/// has; 118 echoed where it chose the subnet; 82 echoed last. The mask always goes before the
+/// routers (RFC 2132 section 3.3). A NAK has 53, 54, 56, 61, 82 only, and the broadcast flag when
+/// relayed.
 /// One thread per object; the reply borrows from the builder, the message and the subnet until the
 /// next Build.
 class ReplyBuilder {

@@ -62,9 +62,9 @@ TEST_F(ReplyBuilderTest, OfferHeader) {  // RFC 2131 table 3
   EXPECT_EQ(offer.header.chaddr[4], 0xAB);
 }
 
-TEST_F(ReplyBuilderTest, TypeServerAndTimesComeFirstThenTheClientsOrder) {
+TEST_F(ReplyBuilderTest, TypeServerAndTimeComeFirstThenTheClientsOrder) {  // RFC 2132 9.8
   const Reply& offer = Answer(Discovering({15, 6, 1, 3}));
-  EXPECT_EQ(CodesOf(offer), (Codes{53, 54, 51, 58, 59, 15, 6, 1, 3}));
+  EXPECT_EQ(CodesOf(offer), (Codes{53, 54, 51, 15, 6, 1, 3, 58, 59}));
   EXPECT_EQ(ValueOf(offer, 53), std::vector<std::uint8_t>{2});
   EXPECT_EQ(ValueOf(offer, 54), (std::vector<std::uint8_t>{192, 0, 2, 1}));
   EXPECT_EQ(ValueOf(offer, 51), (std::vector<std::uint8_t>{0, 0, 2, 88}));
@@ -77,12 +77,20 @@ TEST_F(ReplyBuilderTest, TypeServerAndTimesComeFirstThenTheClientsOrder) {
   }
 }
 
+TEST_F(ReplyBuilderTest, T1AndT2AreSentWhereTheClientAsksForThem) {  // RFC 2132 section 9.8
+  EXPECT_EQ(CodesOf(Answer(Discovering({59, 15, 58, 6}).Id({1, 2}))),
+            (Codes{53, 54, 51, 59, 15, 58, 6, 61, 1, 3}));
+  EXPECT_EQ(CodesOf(Answer(Discovering({61, 6, 58, 58, 3}).Id({1, 2}))),
+            (Codes{53, 54, 51, 6, 58, 1, 3, 59, 61}))
+      << "what is left follows the list: 59, 61";
+}
+
 TEST_F(ReplyBuilderTest, TheMaskGoesBeforeTheRouters) {  // RFC 2132 section 3.3
-  EXPECT_EQ(CodesOf(Answer(Discovering({15, 6, 3, 1}))), (Codes{53, 54, 51, 58, 59, 15, 6, 1, 3}));
+  EXPECT_EQ(CodesOf(Answer(Discovering({15, 6, 3, 1}))), (Codes{53, 54, 51, 15, 6, 1, 3, 58, 59}));
 }
 
 TEST_F(ReplyBuilderTest, MaskAndRoutersEvenIfNotAskedFor) {
-  EXPECT_EQ(CodesOf(Answer(Discovering({6}))), (Codes{53, 54, 51, 58, 59, 6, 1, 3}));
+  EXPECT_EQ(CodesOf(Answer(Discovering({6}))), (Codes{53, 54, 51, 6, 58, 59, 1, 3}));
 }
 
 // RFC 2131 section 4.3.1: parameters with configured values; the list only narrows them down.
@@ -106,7 +114,7 @@ TEST_F(ReplyBuilderTest, AConfiguredMaskIsSentInsteadOfThePrefixs) {
 TEST_F(ReplyBuilderTest, RequestedTwiceOrForbiddenOrUnknownCodesAreSentOnceOrNot) {
   EXPECT_EQ(CodesOf(Answer(Discovering(
                 {6, 6, 1, 1, 0, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 61, 82, 118, 255, 200}))),
-            (Codes{53, 54, 51, 58, 59, 6, 1, 3}));
+            (Codes{53, 54, 51, 6, 1, 58, 59, 3}));
 }
 
 TEST_F(ReplyBuilderTest, ProtocolOptionsAreNotTakenFromTheConfiguration) {
