@@ -57,8 +57,9 @@ const LeaseBatch* CommitQueue::Seal() {
 void CommitQueue::OnResult(BatchOutcome outcome) {
   RINGDHCP_CHECK(in_flight_);
   in_flight_ = false;
-  if (outcome != BatchOutcome::kDurable && RINGDHCP_CANARY(failed_batch_dropped)) {
-    sealed_.rows.clear();
+  if (outcome != BatchOutcome::kDurable && RINGDHCP_CANARY(failed_row_dropped) &&
+      sealed_.rows.size() > 1) {
+    sealed_.rows.pop_back();
   }
   if (outcome != BatchOutcome::kDurable && !RINGDHCP_CANARY(failed_counts_as_durable)) return;
   durable_ = sealed_.last;

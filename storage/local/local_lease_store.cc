@@ -65,6 +65,7 @@ class LocalLeaseStore final : public JournalStore {
  private:
   absl::StatusOr<std::optional<std::uint64_t>> ReadPosition(Database& database, const char* key);
   absl::Status ReadEnds(Database& database);
+  absl::Status MarkEarlierLeases(Database& database, OutboxEnds& ends);
   rocksdb::Status FillBatch(std::span<const LeaseRecord> rows, OutboxEnds& ends);
   void SetEnds(const OutboxEnds& ends);
   absl::Status Described(const rocksdb::Status& status) const;
@@ -137,8 +138,23 @@ absl::Status LocalLeaseStore::ReadEnds(Database& database) {
     return Described(it->status());
   }
   if (absl::Status read = Described(database.ReadUuid(&uuid_)); !read.ok()) return read;
+  if (options_.outbox && !last->has_value() && !ends.resync_through.has_value()) {
+    if (absl::Status marked = MarkEarlierLeases(database, ends); !marked.ok()) return marked;
+  }
   SetEnds(ends);
   return absl::OkStatus();
+}
+
+/// Leases from before the outbox was first switched on are missing from it.
+absl::Status LocalLeaseStore::MarkEarlierLeases(Database& database, OutboxEnds& ends) {
+  const std::unique_ptr<rocksdb::Iterator> it(
+      database.db().NewIterator(rocksdb::ReadOptions(), database.leases()));
+  it->SeekToFirst();
+  if (!it->Valid()) return Described(it->status());
+  const auto through = BigEndianKey(ends.last);
+  ends.resync_through = ends.last;
+  return Described(
+      database.db().Put(Synced(true), database.meta(), kResyncThroughKey, AsSlice(through)));
 }
 
 OutboxEnds LocalLeaseStore::Ends() const {

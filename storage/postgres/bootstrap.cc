@@ -125,7 +125,9 @@ absl::StatusOr<BootstrapResult> Bootstrap(JournalStore& store, PostgresSession& 
   absl::StatusOr<BootstrapResult> result = Comparison(store).Run(session);
   if (!result.ok()) return result;
   if (absl::Status raised = store.RaiseLast(record.position); !raised.ok()) return raised;
-  if (result->kept > 0) {
+  // To a database that is new to this server, an outbox that was never trimmed tells everything.
+  const bool told = record.store.empty() && result->in_postgres == 0 && ends.trimmed == 0;
+  if (result->kept > 0 && !told) {
     if (absl::Status marked = store.BeginResync(); !marked.ok()) return marked;
   } else if (record.position < store.Ends().trimmed) {
     // Nothing is missing there but the position itself; a resync sets it.

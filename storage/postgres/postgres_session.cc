@@ -92,15 +92,20 @@ struct PostgresSession::Impl {
     absl::Status status;
     try {
       status = call();
-    } catch (const pqxx::broken_connection& error) {
-      status = absl::UnavailableError(OneLine(error.what()));
     } catch (const pqxx::sql_error& error) {
       status = FromSqlError(error);
     } catch (const std::exception& error) {
-      status = absl::UnavailableError(OneLine(error.what()));
+      status = absl::UnavailableError(Cause(error));
     }
     guard.Disarm();
     return status;
+  }
+
+  /// Of a connection that was lost libpqxx tells what it could not do for that; libpq knows why.
+  std::string Cause(const std::exception& error) const {
+    if (connection == nullptr || connection->is_open()) return OneLine(error.what());
+    const std::string why = OneLine(connection->err_msg());
+    return absl::StrCat("the connection was lost: ", why.empty() ? OneLine(error.what()) : why);
   }
 
   /// The newest step applied, 0 for an empty database.

@@ -91,6 +91,7 @@ struct Replicator::Impl {
   // The thread's own.
   std::unique_ptr<PostgresSession> session;
   bool connected_before = false;
+  bool backlog = false;  // the last batch left rows behind
   std::size_t batch_limit;
   milliseconds backoff;
   std::vector<OutboxRow> batch;
@@ -172,7 +173,10 @@ absl::Status Replicator::Impl::OpenSession() {
           "PostgreSQL has leases of this server that its local store lacks: restart ringdhcp while "
           "PostgreSQL can be reached, to load them");
     }
-    if (absl::Status marked = outbox.BeginResync(); !marked.ok()) return marked;
+    // To a database that is new to this server, an outbox that was never trimmed tells everything.
+    if (!record->store.empty() || ends.trimmed > 0) {
+      if (absl::Status marked = outbox.BeginResync(); !marked.ok()) return marked;
+    }
     if (absl::Status adopted = fresh->AdoptStore(store_uuid); !adopted.ok()) return adopted;
   }
   if (absl::Status adopted = Adopt(*record); !adopted.ok()) return adopted;
@@ -206,7 +210,8 @@ bool Replicator::Impl::Step() {
   const auto begin = SteadyClock::now();
   const bool sent_batch = SendBatch();
   if (session == nullptr) return true;
-  const bool sent_leases = SendResync();
+  // Changes first: sent after the lease that they led to, they would be missing in the history.
+  const bool sent_leases = !backlog && SendResync();
   if (session == nullptr) return true;
   Trim(false);
   if (!sent_batch && !sent_leases) return false;
@@ -215,6 +220,7 @@ bool Replicator::Impl::Step() {
 }
 
 bool Replicator::Impl::SendBatch() {
+  backlog = false;
   std::uint64_t after = 0;
   {
     const std::lock_guard lock(mutex);
@@ -245,6 +251,7 @@ bool Replicator::Impl::SendBatch() {
   }
   if (!Write(position)) return true;
   SetSent(position, true);
+  backlog = count >= batch_limit || position < batch.back().position;
   AdaptBatch(count);
   return true;
 }

@@ -146,6 +146,7 @@ void Cluster::Crash() {
   }
   std::error_code ignored;
   std::filesystem::remove(directory_.Child("data") + "/postmaster.pid", ignored);
+  std::filesystem::remove(directory_.Child(absl::StrCat(".s.PGSQL.", port_, ".lock")), ignored);
 }
 
 void Cluster::Pause() { Signal(SIGSTOP); }

@@ -219,7 +219,7 @@ const Row kErrors[] = {
     {"Durability", "durability: locall\n", 1, 13, "durability", "unknown value 'locall'",
      "'local'"},
     {"DurabilityUnknown", "durability: none\n", 1, 13, "durability", "unknown value",
-     "one of: local, relaxed"},
+     "one of: local, relaxed, postgresql"},
     {"StorageType", "storage: {type: memry}\n", 1, 17, "storage.type", "unknown value", "'memory'"},
     {"StorageDirectory", "storage: {directory: ''}\n", 1, 22, "storage.directory",
      "must not be empty", "/var/lib/ringdhcp"},
