@@ -21,7 +21,7 @@ namespace ringdhcp {
 namespace {
 
 constexpr char kRequestTimeoutMs[] = "5000";
-constexpr char kThreads[] = "2";
+constexpr char kThreads[] = "8";
 
 const char* ReasonPhrase(int status) {
   switch (status) {

@@ -16,9 +16,9 @@ struct HttpAnswer {
   std::string content_type = "text/plain; charset=utf-8";
 };
 
-/// A small HTTP server (civetweb, two threads of its own) for GET and HEAD; other methods get 405.
-/// `answer` is called on those threads and must be thread-safe; it gives status 404 for a path it
-/// does not know.
+/// A small HTTP server (civetweb, eight threads of its own) for GET and HEAD; other methods get
+/// 405. `answer` is called on those threads and must be thread-safe; it gives status 404 for a path
+/// it does not know.
 class HttpServer {
  public:
   using Answer = std::function<HttpAnswer(const std::string& path)>;

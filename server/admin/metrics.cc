@@ -89,6 +89,7 @@ void AddInterface(FamilySet& families, const InterfaceStatus& status) {
   families.Value(MetricId::kReceiveRearms, {interface}, metrics.receive_rearms);
   families.Value(MetricId::kReceiveBuffersEmpty, {interface}, metrics.receive_buffers_empty);
   families.Value(MetricId::kSendsDeferred, {interface}, metrics.sends_deferred);
+  families.Value(MetricId::kOptionsDropped, {interface}, metrics.options_dropped);
   families.Value(MetricId::kInterfaceServing, {interface}, status.serving ? 1 : 0);
   families.Histogram(MetricId::kQueueDelay, {interface}, metrics.queue_delay);
   families.Histogram(MetricId::kReplyDelay, {interface}, metrics.reply_delay);

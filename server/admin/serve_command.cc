@@ -1,4 +1,5 @@
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -7,6 +8,7 @@
 #include <iostream>
 #include <memory>
 #include <random>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,6 +17,7 @@
 #include "server/admin/http_server.h"
 #include "server/admin/log.h"
 #include "server/admin/metrics.h"
+#include "server/admin/port_owner_watch.h"
 #include "server/admin/replication.h"
 #include "server/admin/signal_watcher.h"
 #include "server/admin/system_clock.h"
@@ -33,6 +36,7 @@ namespace ringdhcp {
 namespace {
 
 constexpr std::int64_t kDrainMaxNs = 5 * kNanosecondsPerSecond;
+constexpr std::chrono::seconds kLogFlushMax{2};
 
 /// PostgreSQL gets what is left for so long after the last packet.
 constexpr std::chrono::milliseconds kReplicationDrainMax(2000);
@@ -76,6 +80,7 @@ std::unique_ptr<LeaseEngine> MakeEngine(const ServerConfig& config) {
   EngineConfig engine;
   engine.subnets = config.subnets;
   engine.offer_hold_s = config.offer_hold_s;
+  engine.reply_delay_max_ns = Limits().reply_delay_max_ns();
   engine.decline_probation_s = config.decline_probation_s;
   engine.cache_threshold = config.cache_threshold;
   std::random_device random;
@@ -201,8 +206,14 @@ int ServeConfig(const ServerConfig& config, SignalWatcher& signals, Logger& logg
       return fail(links.status());
     }
     StoreThread store_thread(std::move(stores->store), [&] { (*ring)->Wake(); });
-    const ShardSeams seams{
-        **ring, clock, *engine, store_thread, **links, logger, OpenInterfaceSockets, ReceiveDrops};
+    PortOwnerWatch port_owner(logger);
+    const auto open = [&](const std::string& name, int ifindex) {
+      auto sockets = OpenInterfaceSockets(name, ifindex);
+      if (absl::IsAlreadyExists(sockets.status())) port_owner.Report(name);
+      return sockets;
+    };
+    const ShardSeams seams{**ring,  clock,  *engine, store_thread,
+                           **links, logger, open,    ReceiveDrops};
     Shard shard(limits, config, seams);
     const ShardCollectable collectable(shard, config, start_wall_s, replicator);
     health.Attach(&shard.metrics(), &collectable, replicator);
@@ -227,7 +238,13 @@ int Serve(const std::string& config_path) {
   SignalWatcher signals;  // before the log's thread: it inherits the blocked signals
   const std::unique_ptr<Logger> logger =
       MakeLogger(result.config.log_level, result.config.log_format);
-  return ServeConfig(result.config, signals, *logger);
+  const int exit_status = ServeConfig(result.config, signals, *logger);
+  // Everything is stored and closed. Only the log may still wait, for a reader that does not read.
+  std::thread([exit_status] {
+    std::this_thread::sleep_for(kLogFlushMax);
+    ::_exit(exit_status);
+  }).detach();
+  return exit_status;
 }
 
 }  // namespace ringdhcp

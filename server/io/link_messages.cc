@@ -96,6 +96,12 @@ void ReadLink(const Part& message, LinkTable& table) {
       case IFLA_IFNAME:
         link.name = TextOf(attribute);
         break;
+      case IFLA_ADDRESS:
+        if (attribute.payload.size() == link.hardware_address.size()) {
+          std::copy(attribute.payload.begin(), attribute.payload.end(),
+                    link.hardware_address.begin());
+        }
+        break;
       case IFLA_MTU:
         link.mtu = NumberOf(attribute);
         break;

@@ -1,6 +1,7 @@
 #ifndef RINGDHCP_SERVER_IO_LINK_MONITOR_H_
 #define RINGDHCP_SERVER_IO_LINK_MONITOR_H_
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,6 +22,8 @@ struct LinkState {
   bool loopback = false;
   bool enslaved = false;  // has a master (bridge port, bond member): served on the master
   std::uint32_t mtu = 0;
+  /// Zeros when it is not of 6 octets.
+  std::array<std::uint8_t, 6> hardware_address{};
   struct Address {
     Ipv4Address address;
     Ipv4Prefix prefix;

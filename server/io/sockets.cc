@@ -18,12 +18,10 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "server/io/port_owner.h"
 
 namespace ringdhcp {
 namespace {
 
-constexpr std::uint16_t kServerPort = 67;  // RFC 2131 section 4.1
 /// Some 3,000 datagrams of 300 octets, as the kernel accounts for them.
 constexpr int kReceiveBufferOctets = 4 << 20;
 /// Above the 208 KiB that the kernel keeps for one unresolved neighbour, which are charged to the
@@ -88,9 +86,8 @@ absl::StatusOr<int> OpenUdp(const std::string& name, int ifindex) {
   address.sin_addr.s_addr = htonl(INADDR_ANY);
   if (bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) {
     if (errno == EADDRINUSE) {
-      return absl::AlreadyExistsError(
-          absl::StrCat("interface ", name, ": UDP port ", kServerPort, " is taken by ",
-                       DescribeUdpPortOwners(kServerPort), "; stop it or keep it off ", name));
+      return absl::AlreadyExistsError(absl::StrCat("interface ", name, ": UDP port ", kServerPort,
+                                                   " is taken by another socket"));
     }
     return Error(errno, name, "cannot bind UDP port 67");
   }

@@ -168,11 +168,12 @@ const UringRing::Interface& UringRing::At(InterfaceSlot slot) const {
 }
 
 io_uring_sqe* UringRing::NextSqe() {
-  io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
-  if (sqe == nullptr) {
+  // One pass makes room, unless the kernel is short of memory for the moment (Enter).
+  for (int pass = 0; pass < 10000; ++pass) {
+    if (io_uring_sqe* sqe = io_uring_get_sqe(&ring_)) return sqe;
     Enter(0);
-    sqe = io_uring_get_sqe(&ring_);
   }
+  io_uring_sqe* sqe = io_uring_get_sqe(&ring_);
   RINGDHCP_CHECK(sqe != nullptr);
   return sqe;
 }

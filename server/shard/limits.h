@@ -48,6 +48,11 @@ struct Limits {
   /// Longest wait of an idle turn.
   std::int64_t idle_wait_ns = 50 * kNanosecondsPerMillisecond;
 
+  /// The longest time from a decision until its reply is handed to the kernel: held, then waiting
+  /// for its interface, each noticed up to a turn late.
+  std::int64_t reply_delay_max_ns() const {
+    return held_max_ns + egress_max_ns + 500 * kNanosecondsPerMillisecond;
+  }
   /// One slot for every reply that can exist at once, by owner.
   std::size_t send_slots() const {
     return interfaces_max * egress_queue_max        // waiting in egress queues

@@ -293,7 +293,9 @@ void Shard::MakeReply(ServedInterface& interface, const IngressPacket& packet) {
   slot.type = decision_.reply_type;
   slot.arrival_ns = packet.arrival_ns;
   const std::size_t payload_max = MaximumPayload(message_.options, interface.mtu);
-  slot.size = static_cast<std::uint16_t>(Encode(reply, payload_max, PayloadOf(id)).size);
+  const EncodeResult encoded = Encode(reply, payload_max, PayloadOf(id));
+  interface.metrics->options_dropped.Add(encoded.options_dropped);
+  slot.size = static_cast<std::uint16_t>(encoded.size);
   if (slot.size == 0) return DropSlot(id, DropReason::kReplyTooLarge);
 
   if (decision_.gate <= commits_.durable_seq() || config_.durability == Durability::kRelaxed ||

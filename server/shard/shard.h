@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -103,8 +104,11 @@ class Shard {
   // shard_links.cc: interfaces come and go.
   void FollowLinks();
   bool Eligible(const LinkState& link) const;
-  void OpenLink(const LinkState& link);
-  ServedInterface* SlotFor(const std::string& name);
+  bool HasSubnet(const LinkState& link) const;
+  static bool HasAddress(const ServedInterface& interface, const LinkState& link);
+  void ExpectConfiguredNames(const std::vector<LinkState>& links);
+  void OpenLink(const LinkState& link, const std::vector<LinkState>& links);
+  ServedInterface* SlotFor(const std::string& name, const std::vector<LinkState>& links);
   void Detach(ServedInterface& interface);
   void OnDetached(ServedInterface& interface);
   void UpdateView(ServedInterface& interface, const LinkState& link);
@@ -152,7 +156,8 @@ class Shard {
 
   std::uint64_t links_generation_ = ~std::uint64_t{0};
   std::int64_t links_retry_at_ns_ = kNever;
-  bool slots_exhausted_logged_ = false;
+  bool configured_names_known_ = false;
+  std::set<std::string> without_slot_;  // names logged as not served for lack of a slot
   StoreState store_state_ = StoreState::kWorking;
   std::string store_cause_;
   std::int64_t submitted_at_ns_ = 0;

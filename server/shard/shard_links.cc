@@ -26,7 +26,8 @@ void Shard::FollowLinks() {
     if (!interface || !interface->serving()) continue;
     const auto link = std::find_if(links.begin(), links.end(), [&](const LinkState& candidate) {
       return candidate.ifindex == interface->sockets.ifindex &&
-             candidate.name == interface->view.name && Eligible(candidate);
+             candidate.name == interface->view.name && HasAddress(*interface, candidate) &&
+             Eligible(candidate);
     });
     if (link == links.end()) {
       Detach(*interface);
@@ -34,20 +35,58 @@ void Shard::FollowLinks() {
       UpdateView(*interface, *link);
     }
   }
-  for (const LinkState& link : links) {
-    if (Eligible(link)) OpenLink(link);
+  if (!configured_names_known_) ExpectConfiguredNames(links);
+  // With more links than slots, those that a subnet is for come first.
+  for (const bool with_subnet : {true, false}) {
+    for (const LinkState& link : links) {
+      if (Eligible(link) && HasSubnet(link) == with_subnet) OpenLink(link, links);
+    }
   }
   PublishStatus();
+}
+
+void Shard::ExpectConfiguredNames(const std::vector<LinkState>& links) {
+  configured_names_known_ = true;
+  for (const std::string& name : config_.interfaces_include) {
+    if (name.find('*') != std::string::npos || !ServesInterface(config_, name)) continue;
+    SlotFor(name, links);  // so that it is among the metrics before it is there
+    const auto link = std::find_if(links.begin(), links.end(),
+                                   [&](const LinkState& l) { return l.name == name; });
+    if (link == links.end()) {
+      seams_.logger.Warning("the interface is absent; waiting for it", {{"interface", name}});
+    } else if (!link->up) {
+      seams_.logger.Warning("the interface is down; waiting for it", {{"interface", name}});
+    }
+  }
+}
+
+bool Shard::HasSubnet(const LinkState& link) const {
+  return std::any_of(config_.subnets.begin(), config_.subnets.end(), [&](const Subnet& subnet) {
+    if (!subnet.interface.empty()) return subnet.interface == link.name;
+    return std::any_of(link.addresses.begin(), link.addresses.end(), [&](const auto& address) {
+      return subnet.prefix.Contains(address.address);
+    });
+  });
+}
+
+// The source address of frames is the one the sockets were opened with.
+bool Shard::HasAddress(const ServedInterface& interface, const LinkState& link) {
+  return interface.sockets.packet_fd < 0 ||
+         interface.sockets.hardware_address == link.hardware_address;
 }
 
 bool Shard::Eligible(const LinkState& link) const {
   return link.up && !link.enslaved && ServesInterface(config_, link.name);
 }
 
-void Shard::OpenLink(const LinkState& link) {
-  ServedInterface* interface = SlotFor(link.name);
+void Shard::OpenLink(const LinkState& link, const std::vector<LinkState>& links) {
+  ServedInterface* interface = SlotFor(link.name, links);
   if (interface == nullptr || interface->serving()) return;
-  if (interface->state == ServedInterface::State::kDetaching) {
+  // After a renaming it is the old name that still has the port of this device.
+  if (std::any_of(interfaces_.begin(), interfaces_.end(), [&](const auto& other) {
+        return other && other->state == ServedInterface::State::kDetaching &&
+               (other.get() == interface || other->sockets.ifindex == link.ifindex);
+      })) {
     RINGDHCP_PROBE(link_back_while_detaching);
     return;  // OnDetached looks again
   }
@@ -60,7 +99,6 @@ void Shard::OpenLink(const LinkState& link) {
   if (status.ok()) status = seams_.ring.Attach(interface->slot, *sockets);
   if (!status.ok()) {
     RINGDHCP_PROBE(interface_not_opened);
-    // Doubling, since to find who owns the port costs a walk through /proc.
     interface->open_retry_delay_ns = std::clamp(2 * interface->open_retry_delay_ns,
                                                 limits_.interface_retry_ns, kNanosecondsPerSecond);
     interface->open_retry_at_ns = now_.monotonic_ns + interface->open_retry_delay_ns;
@@ -79,30 +117,38 @@ void Shard::OpenLink(const LinkState& link) {
   interface->open_retry_delay_ns = 0;
   interface->open_retry_at_ns = 0;
   UpdateView(*interface, link);
-  seams_.logger.Info("serving the interface", {{"interface", link.name},
-                                               {"ifindex", absl::StrCat(link.ifindex)},
-                                               {"addresses", absl::StrCat(link.addresses.size())}});
+  if (HasSubnet(link)) {
+    seams_.logger.Info("serving the interface", {{"interface", link.name}});
+  } else {
+    seams_.logger.Info("serving the interface for relays alone: no subnet is for its addresses",
+                       {{"interface", link.name}});
+  }
 }
 
-ServedInterface* Shard::SlotFor(const std::string& name) {
+ServedInterface* Shard::SlotFor(const std::string& name, const std::vector<LinkState>& links) {
+  const auto is_there = [&](const std::string& other) {
+    return std::any_of(links.begin(), links.end(),
+                       [&](const LinkState& link) { return link.name == other; });
+  };
   std::size_t choice = interfaces_.size();
   for (std::size_t i = 0; i < interfaces_.size(); ++i) {
     const auto& interface = interfaces_[i];
     if (interface && interface->view.name == name) return interface.get();
     if (!interface) {
       if (choice == interfaces_.size() || interfaces_[choice]) choice = i;
-    } else if (choice == interfaces_.size() && interface->state == ServedInterface::State::kIdle) {
-      choice = i;  // a name that is not served now, if no slot is left unused
+    } else if (choice == interfaces_.size() && interface->state == ServedInterface::State::kIdle &&
+               !is_there(interface->view.name)) {
+      choice = i;  // the name of an interface that is gone, if no slot is left unused
     }
   }
   if (choice == interfaces_.size()) {
-    if (!slots_exhausted_logged_) {
-      seams_.logger.Error("too many interfaces: this one and further ones are not served",
+    if (without_slot_.insert(name).second) {
+      seams_.logger.Error("too many interfaces: this one is not served",
                           {{"interface", name}, {"limit", absl::StrCat(interfaces_.size())}});
-      slots_exhausted_logged_ = true;
     }
     return nullptr;
   }
+  without_slot_.erase(name);
   interfaces_[choice] =
       std::make_unique<ServedInterface>(InterfaceSlot(static_cast<std::uint16_t>(choice)), ++lives_,
                                         seams_.ring.buffers_per_interface(), limits_);

@@ -22,6 +22,7 @@ struct InterfaceMetrics {
   Counter kernel_receive_drops;  // SO_MEMINFO
   Counter receive_rearms;
   Counter receive_buffers_empty;  // receives that ended with ENOBUFS
+  Counter options_dropped;        // of replies that left without them for lack of room
   Counter sends_deferred;         // EAGAIN or ENOBUFS; sent later or counted in drops
   DurationHistogram queue_delay;  // from reaping a packet to serving it
   DurationHistogram reply_delay;  // from reaping a packet to the kernel's taking the reply

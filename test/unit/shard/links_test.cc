@@ -64,6 +64,61 @@ TEST_F(LinksTest, ARenamedOneIsServedUnderItsNewName) {
   EXPECT_TRUE(Serving("office"));
 }
 
+// Else the socket of the old name still has the port, and the server would blame itself.
+TEST_F(LinksTest, ARenamedOneIsNotOpenedBeforeItsOldSocketIsClosed) {
+  Start();
+  const int before = opens;
+  links.links[0].name = "office";
+  Change();
+  Turn();
+  EXPECT_EQ(opens, before);
+  Turn();
+  EXPECT_EQ(opens, before + 1);
+}
+
+TEST_F(LinksTest, ANewHardwareAddressIsFollowed) {
+  Start();
+  const int before = opens;
+  opened_address[5] = 10;
+  links.links[0].hardware_address = opened_address;
+  Change();
+  Turn(3);
+  EXPECT_EQ(opens, before + 1) << "frames would leave with the old source address";
+  EXPECT_TRUE(Serving("lan0"));
+}
+
+TEST_F(LinksTest, AConfiguredNameIsKnownBeforeItIsThere) {
+  config.interfaces_include = {"lan0", "later"};
+  Start();
+  EXPECT_EQ(logger.Count(Logger::Level::kWarning, "interface=later"), 1);
+  bool listed = false;
+  for (const InterfaceStatus& status : shard->Interfaces()) {
+    listed |= status.name == "later" && !status.serving;
+  }
+  EXPECT_TRUE(listed);
+}
+
+TEST_F(LinksTest, AnInterfaceWithASubnetIsServedBeforeOneWithout) {
+  for (int i = 0; i < 4; ++i) {
+    LinkState more = MakeLink(0);
+    more.name = "more" + std::to_string(i);
+    more.ifindex = 1 + i;  // the kernel lists them first
+    more.addresses.clear();
+    links.links.insert(links.links.begin() + i, more);
+  }
+  Start();
+  EXPECT_TRUE(Serving("lan0"));
+  EXPECT_TRUE(Serving("lan1"));
+  EXPECT_EQ(shard->metrics().served_interfaces.Get(), 3U);
+  links.links[4].up = false;  // a flap does not cost lan0 its slot
+  Change();
+  Turn(3);
+  links.links[4].up = true;
+  Change();
+  Turn(3);
+  EXPECT_TRUE(Serving("lan0"));
+}
+
 TEST_F(LinksTest, PacketsOfAnInterfaceThatWentAreCounted) {
   limits.batch_packets_max = 1;
   Start();
@@ -166,7 +221,7 @@ TEST_F(LinksTest, SaysThatThereAreTooMany) {
   }
   Start();
   EXPECT_EQ(shard->metrics().served_interfaces.Get(), 3U);
-  EXPECT_EQ(logger.Count(Logger::Level::kError, "too many interfaces"), 1);
+  EXPECT_EQ(logger.Count(Logger::Level::kError, "too many interfaces"), 3);
   links.links.erase(links.links.begin());  // one makes room for the next
   Change();
   Turn(3);

@@ -92,6 +92,7 @@ void ShardFixture::Start() {
     sockets.udp_fd = 100 + ifindex;
     sockets.packet_fd = 200 + ifindex;
     sockets.ifindex = ifindex;
+    sockets.hardware_address = opened_address;
     return sockets;
   };
   const auto drops = [](int) -> std::optional<std::uint64_t> { return 0; };
@@ -155,6 +156,7 @@ LinkState ShardFixture::MakeLink(int link) const {
   state.up = true;
   state.running = true;
   state.mtu = 1500;
+  state.hardware_address = opened_address;
   state.addresses = {{ServerOf(link), Prefix(link == 0 ? "192.0.2.0/24" : "198.51.100.0/24")}};
   return state;
 }

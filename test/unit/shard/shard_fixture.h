@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -91,6 +92,7 @@ class ShardFixture : public testing::Test {
   std::unique_ptr<Shard> shard;
   absl::Status open_error;  // while not OK, no interface can be opened
   int opens = 0;
+  std::array<std::uint8_t, 6> opened_address{2, 0, 0, 0, 0, 9};  // of the sockets opened
 };
 
 /// Value of option 53 of an encoded reply.
