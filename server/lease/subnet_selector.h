@@ -22,9 +22,10 @@ inline constexpr std::uint8_t kServerIdentifierOverride = 11;  // RFC 5107
 /// Which subnet a packet belongs to. Relayed: link selection (RFC 3527), subnet selection (RFC
 /// 3011), giaddr, in this order; one that names no subnet of ours is not passed over. Direct: the
 /// subnet of ciaddr if the client has an address (REQUEST while renewing, RELEASE, INFORM), which
-/// also holds for unicasts from a routed network, but not for a broadcast REQUEST (REBINDING) if the
-/// subnet is not on this link: the client has moved (RFC 2131 section 4.3.2); else the subnet tied
-/// to the interface by name; else that of the interface's addresses, in their order. One thread.
+/// also holds for unicasts from a routed network, but not for a broadcast REQUEST (REBINDING) if
+/// the subnet is not on this link: the client has moved (RFC 2131 section 4.3.2); else the subnet
+/// tied to the interface by name; else that of the interface's addresses, in their order. One
+/// thread.
 class SubnetSelector {
  public:
   /// `subnets` ascending by prefix, disjoint; must outlive the selector.

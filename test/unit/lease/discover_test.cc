@@ -310,12 +310,11 @@ TEST_F(DiscoverTest, TheTimeOfferedIsTheTimeAcknowledged) {
 
   EXPECT_EQ(discover(1200), 1200U) << "of a client with a lease";
   EXPECT_EQ(Select(1, InN(10)).lease_time_s, 1200U);
-  EXPECT_EQ(Handle(ClientMessage(MessageType::kRequest, 1)
-                       .Server(kServer)
-                       .Requested(InN(10))
-                       .LeaseTime(700))
-                .lease_time_s,
-            700U)
+  EXPECT_EQ(
+      Handle(
+          ClientMessage(MessageType::kRequest, 1).Server(kServer).Requested(InN(10)).LeaseTime(700))
+          .lease_time_s,
+      700U)
       << "the REQUEST asks for another time";
   EXPECT_EQ(Discover(1).lease_time_s, 600U);
   EXPECT_EQ(Select(1, InN(10)).lease_time_s, 600U) << "the last offer counts";

@@ -99,8 +99,7 @@ TEST_F(ReplyBuilderTest, AClientWithoutParameterRequestListGetsAllThatIsConfigur
   EXPECT_EQ(CodesOf(Answer(ClientMessage(MessageType::kDiscover, 1))), all);
   EXPECT_EQ(CodesOf(Answer(Discovering({}))), all) << "an empty list is none (RFC 2132 9.8)";
   EXPECT_EQ(
-      CodesOf(Answer(
-          ClientMessage(MessageType::kRequest, 1).Server(kServer).Requested(InN(10)))),
+      CodesOf(Answer(ClientMessage(MessageType::kRequest, 1).Server(kServer).Requested(InN(10)))),
       all);
   EXPECT_EQ(CodesOf(Answer(ClientMessage(MessageType::kInform, 1).Ciaddr(InN(77)))),
             (Codes{53, 54, 1, 3, 6, 15}));
