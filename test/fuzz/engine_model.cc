@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
 
 #include "server/base/check.h"
@@ -54,7 +56,9 @@ std::uint32_t LastFour(std::span<const std::uint8_t> octets) {
 
 }  // namespace
 
-EngineModel::EngineModel(const Options& options) : commit_rows_max_(options.commit_rows_max) {
+EngineModel::EngineModel(const Options& options)
+    : commit_rows_max_(options.commit_rows_max),
+      trace_(std::getenv("RINGDHCP_FUZZ_TRACE") != nullptr) {
   // Pools that are too small for all, with a host's address and the ends of the network in them.
   config_.subnets = {MakeSubnet(1, "192.0.2.0/28"), MakeSubnet(2, "198.51.100.0/24")};
   const auto in_n = [](std::uint32_t host) { return Ipv4Address(0xC0000200 + host); };
@@ -83,7 +87,29 @@ void EngineModel::Deliver(std::span<const std::uint8_t> payload) {
   engine_->Handle(message_, link_, now_, store_ok_, decision_);
   const std::string client = IdentityOf(message_);
   if (decision_.has_mutation) Queue();
+  if (trace_) Trace();
   Judge(message_, client);
+}
+
+// What a person needs to follow a finding: the message, and what the engine made of it.
+void EngineModel::Trace() const {
+  const Header& header = message_.header;
+  const auto requested = message_.options.FindAddress(OptionCode::kRequestedAddress);
+  std::fprintf(stderr, "%10.3f s: type %d, client %u%s, ciaddr %s, requested %s -> ",
+               static_cast<double>(now_.monotonic_ns - kStartNs) / 1e9,
+               static_cast<int>(message_.type), LastFour(header.HardwareAddress()),
+               header.giaddr.IsZero() ? "" : " relayed", header.ciaddr.ToString().c_str(),
+               requested ? requested->ToString().c_str() : "nothing");
+  if (decision_.kind == Decision::Kind::kDrop) {
+    std::fprintf(stderr, "drop %s", std::string(DropReasonLabel(decision_.drop_reason)).c_str());
+  } else {
+    std::fprintf(stderr, "reply %d, yiaddr %s, %u s", static_cast<int>(decision_.reply_type),
+                 decision_.yiaddr.ToString().c_str(), decision_.lease_time_s);
+  }
+  std::fprintf(stderr, ", gate %llu, durable %llu%s\n",
+               static_cast<unsigned long long>(decision_.gate.value),
+               static_cast<unsigned long long>(queue_->durable_seq().value),
+               decision_.has_mutation ? ", row" : "");
 }
 
 void EngineModel::Queue() {
@@ -334,6 +360,7 @@ void EngineModel::CheckCounts() const {
 
 void EngineModel::Crash(bool in_flight_was_stored) {
   if (queue_->in_flight() && in_flight_was_stored) Store(batch_->rows);
+  if (trace_) std::fprintf(stderr, "crash\n");
   engine_ = std::make_unique<LeaseEngine>(config_, kSeed + 1);
   queue_ = std::make_unique<CommitQueue>(commit_rows_max_);
   batch_ = nullptr;

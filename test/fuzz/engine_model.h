@@ -23,6 +23,7 @@ namespace ringdhcp {
 /// - nothing outside of the pools, no host's address, none on probation is given;
 /// - versions rise, batches hold the last row of each address, counts add up;
 /// - after a crash every ACK that was delivered is still known.
+/// With RINGDHCP_FUZZ_TRACE in the environment, each message and its decision is printed.
 class EngineModel {
  public:
   struct Options {
@@ -83,6 +84,7 @@ class EngineModel {
   void CheckRow(const LeaseRecord& row, const Identity& client) const;
   void CheckCounts() const;
   void Queue();
+  void Trace() const;
   void Store(std::span<const LeaseRecord> rows);
   static void AddPromise(std::map<Ipv4Address, Promise>& book, Ipv4Address address,
                          const Promise& made, std::int64_t now_ns);
@@ -91,7 +93,9 @@ class EngineModel {
   std::vector<Ipv4Address> host_addresses_;
   LinkView link_;
   std::size_t commit_rows_max_;
-  Now now_{.monotonic_ns = 5'000'000'000'000, .wall_s = 1'700'000'000};
+  bool trace_;
+  static constexpr std::int64_t kStartNs = 5'000'000'000'000;
+  Now now_{.monotonic_ns = kStartNs, .wall_s = 1'700'000'000};
   std::unique_ptr<LeaseEngine> engine_;
   std::unique_ptr<CommitQueue> queue_;
   const LeaseBatch* batch_ = nullptr;
