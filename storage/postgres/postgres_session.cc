@@ -101,11 +101,11 @@ struct PostgresSession::Impl {
     return status;
   }
 
-  /// Of a connection that was lost libpqxx tells what it could not do for that; libpq knows why.
+  /// Of a connection that was lost libpqxx may tell only what it could not do for that.
   std::string Cause(const std::exception& error) const {
-    if (connection == nullptr || connection->is_open()) return OneLine(error.what());
-    const std::string why = OneLine(connection->err_msg());
-    return absl::StrCat("the connection was lost: ", why.empty() ? OneLine(error.what()) : why);
+    const std::string what = OneLine(error.what());
+    const bool lost = connection != nullptr && !connection->is_open();
+    return lost ? absl::StrCat("the connection was lost: ", what) : what;
   }
 
   /// The newest step applied, 0 for an empty database.
