@@ -74,6 +74,7 @@ class LocalLeaseStore final : public JournalStore {
   const LocalStoreOptions options_;
   const std::unique_ptr<DataDirectory> directory_;  // outlives the database
   std::string uuid_;
+  bool outbox_used_ = false;  // there is, or was, an outbox
   // Null after an error, until Open succeeds. Only the committing thread changes it, with the mutex
   // held alone; other threads hold it shared while they use the database.
   mutable std::shared_mutex database_mutex_;
@@ -124,6 +125,7 @@ absl::Status LocalLeaseStore::ReadEnds(Database& database) {
   if (!last.ok()) return last.status();
   const auto resync = ReadPosition(database, kResyncThroughKey);
   if (!resync.ok()) return resync.status();
+  outbox_used_ = last->has_value();
   OutboxEnds ends;
   ends.last = last->value_or(0);
   ends.trimmed = ends.last;
@@ -151,10 +153,14 @@ absl::Status LocalLeaseStore::MarkEarlierLeases(Database& database, OutboxEnds& 
       database.db().NewIterator(rocksdb::ReadOptions(), database.leases()));
   it->SeekToFirst();
   if (!it->Valid()) return Described(it->status());
-  const auto through = BigEndianKey(ends.last);
+  const auto position = BigEndianKey(ends.last);
+  rocksdb::WriteBatch mark;
+  rocksdb::Status status = mark.Put(database.meta(), kResyncThroughKey, AsSlice(position));
+  // With an end there is an outbox, and the next start does not look again.
+  if (status.ok()) status = mark.Put(database.meta(), kOutboxLastKey, AsSlice(position));
+  if (status.ok()) status = database.db().Write(Synced(true), &mark);
   ends.resync_through = ends.last;
-  return Described(
-      database.db().Put(Synced(true), database.meta(), kResyncThroughKey, AsSlice(through)));
+  return Described(status);
 }
 
 OutboxEnds LocalLeaseStore::Ends() const {
@@ -207,7 +213,7 @@ rocksdb::Status LocalLeaseStore::FillBatch(std::span<const LeaseRecord> rows, Ou
   }
   const bool full = options_.outbox_rows_max > 0 && ends.rows() >= options_.outbox_rows_max;
   // Without the outbox these rows will be missing from it, which matters if it was ever used.
-  const bool missed = !options_.outbox && ends.last > 0 && !ends.resync_through.has_value();
+  const bool missed = !options_.outbox && outbox_used_ && !ends.resync_through.has_value();
   rocksdb::Status status;
   if (options_.outbox) {
     // Kept apart from the rows: positions must go on rising after a replicator took all of them.

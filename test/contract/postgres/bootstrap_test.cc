@@ -2,6 +2,7 @@
 #include "storage/postgres/bootstrap.h"
 
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,11 @@ constexpr std::uint32_t kFirst = 0x0A000000;
 
 class BootstrapTest : public testing::Test {
  protected:
+  // One cluster for all of them; each begins without a schema.
+  static void SetUpTestSuite() { shared_ = std::make_unique<Cluster>(); }
+  static void TearDownTestSuite() { shared_.reset(); }
+  void SetUp() override { cluster_.Query("DROP SCHEMA IF EXISTS ringdhcp CASCADE"); }
+
   /// Opens the store in `directory` as a start of the server does.
   BootstrapResult Start(JournalStore& store) {
     SocketGuard guard;
@@ -44,10 +50,13 @@ class BootstrapTest : public testing::Test {
     feeder.StopReplicator();
   }
 
-  Cluster cluster_;
+  static std::unique_ptr<Cluster> shared_;
+  Cluster& cluster_ = *shared_;
   PostgresOptions options_ = TestOptions(cluster_.connection());
   TemporaryDirectory directory_;
 };
+
+std::unique_ptr<Cluster> BootstrapTest::shared_;
 
 TEST_F(BootstrapTest, AnEmptyStoreLoadsEverythingOnce) {
   Prng prng(5);

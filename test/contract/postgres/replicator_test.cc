@@ -385,10 +385,15 @@ TEST(ReplicatorTest, ChangesMadeWhileTheOutboxWasOffAreNotForgotten) {
   EXPECT_FALSE(marked(false));
   EXPECT_TRUE(marked(true)) << "a lease from before the outbox";
   ASSERT_TRUE((*OpenLocalLeaseStore(options))->EndResync(0).ok());
-  commit(true, 2);
+  EXPECT_FALSE(marked(true)) << "sent once";
+  commit(false, 2);
+  EXPECT_TRUE(marked(true)) << "a change while the outbox was off and still empty";
+  options.outbox = true;
+  ASSERT_TRUE((*OpenLocalLeaseStore(options))->EndResync(0).ok());
+  commit(true, 3);
   EXPECT_FALSE(marked(true));
   EXPECT_FALSE(marked(false)) << "only looking changes nothing";
-  commit(false, 3);
+  commit(false, 4);
   EXPECT_TRUE(marked(true)) << "a change while the outbox was off";
 }
 

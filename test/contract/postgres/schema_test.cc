@@ -1,5 +1,6 @@
 // The schema, its migrations, and what a row becomes in it.
 #include <map>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,6 +20,11 @@ using testing::HasSubstr;
 
 class SchemaTest : public testing::Test {
  protected:
+  // One cluster for all of them; each begins without a schema.
+  static void SetUpTestSuite() { shared_ = std::make_unique<Cluster>(); }
+  static void TearDownTestSuite() { shared_.reset(); }
+  void SetUp() override { cluster_.Query("DROP SCHEMA IF EXISTS ringdhcp CASCADE"); }
+
   std::unique_ptr<PostgresSession> Writer(const PostgresOptions& options) {
     auto session = OpenSession(options, guard_);
     if (session == nullptr) return nullptr;
@@ -35,10 +41,13 @@ class SchemaTest : public testing::Test {
     ASSERT_TRUE(written.ok()) << written;
   }
 
-  Cluster cluster_;
+  static std::unique_ptr<Cluster> shared_;
+  Cluster& cluster_ = *shared_;
   SocketGuard guard_;
   PostgresOptions options_ = TestOptions(cluster_.connection());
 };
+
+std::unique_ptr<Cluster> SchemaTest::shared_;
 
 TEST_F(SchemaTest, MigratesOnceHoweverManyTryAtATime) {
   std::vector<std::thread> threads;
@@ -223,7 +232,6 @@ TEST_F(SchemaTest, ARunThatLostItsServerWritesNothing) {
 TEST_F(SchemaTest, ACommitIsOnDiskWhateverTheRoleSays) {
   cluster_.Query("ALTER ROLE postgres SET synchronous_commit = off");
   const auto session = Writer(options_);
-  options_.history_days = 0;
   EXPECT_EQ(cluster_.Query("SHOW synchronous_commit"), "off");
   cluster_.Query("CREATE TABLE seen (value text)");
   cluster_.Query(
@@ -235,6 +243,7 @@ TEST_F(SchemaTest, ACommitIsOnDiskWhateverTheRoleSays) {
       "FOR EACH ROW EXECUTE FUNCTION note()");
   Write(*session, {SmallRow(1, 1)});
   EXPECT_EQ(cluster_.Query("SELECT value FROM seen"), "on");
+  cluster_.Query("ALTER ROLE postgres RESET synchronous_commit");
 }
 
 TEST(ConnectionStringTest, FillsInWhatIsLeftOpenAndNothingElse) {

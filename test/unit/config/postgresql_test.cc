@@ -82,7 +82,7 @@ INSTANTIATE_TEST_SUITE_P(
     Mistakes, PostgresqlMistakeTest,
     testing::Values(
         Mistake{"DurabilityWithoutSection", "durability: postgresql\n",
-                "test.yaml:3:1: error: durability: 'postgresql' needs the section"},
+                "test.yaml:3:13: error: durability: 'postgresql' needs the section"},
         Mistake{"MemoryStorage", "storage: {type: memory, postgresql: {connection: a}}\n",
                 "storage.postgresql: needs storage type local"},
         Mistake{"EmptyServerId", "storage: {postgresql: {server_id: ''}}\n",
