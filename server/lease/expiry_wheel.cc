@@ -23,7 +23,7 @@ void ExpiryWheel::Start(std::uint32_t index, std::int64_t now_ns) {
 // The level is that of the highest digit in which the deadline differs from the present.
 void ExpiryWheel::Link(std::uint32_t index) {
   Lease& lease = table_[index];
-  const auto deadline = static_cast<std::uint64_t>(std::max<std::int64_t>(lease.deadline_ns, 0));
+  const auto deadline = static_cast<std::uint64_t>(std::max<std::int64_t>(DueAt(lease), 0));
   // Rounded up: never early.
   const std::uint64_t ceiling = (deadline + (std::uint64_t{1} << kTickShift) - 1) >> kTickShift;
   const std::uint64_t tick = std::max(ceiling, tick_);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "server/base/canary.h"
 #include "server/lease/lease_table.h"
 
 namespace ringdhcp {
@@ -15,14 +16,26 @@ namespace ringdhcp {
 /// nothing. Lists run through the leases. One thread.
 class ExpiryWheel {
  public:
-  /// `table` must outlive the wheel.
-  explicit ExpiryWheel(LeaseTable& table) : table_(table) {}
+  /// `table` must outlive the wheel. Bound leases are due `bound_extra_ns` (0 or more) after their
+  /// deadline.
+  explicit ExpiryWheel(LeaseTable& table, std::int64_t bound_extra_ns = 0)
+      : table_(table), bound_extra_ns_(bound_extra_ns) {}
 
-  /// Starts the timer of a lease that has none, for its deadline_ns; nothing for kNeverNs.
+  /// When the lease is due; kNeverNs: never.
+  std::int64_t DueAt(const Lease& lease) const {
+    if (lease.state != LeaseState::kBound || lease.deadline_ns == kNeverNs) {
+      return lease.deadline_ns;
+    }
+    if (RINGDHCP_CANARY(late_ack_forgotten)) return lease.deadline_ns;
+    return lease.deadline_ns + bound_extra_ns_;
+  }
+
+  /// Starts the timer of a lease that has none, for DueAt; nothing for kNeverNs. Its state and
+  /// deadline stay as they are until it is stopped or taken out.
   void Start(std::uint32_t index, std::int64_t now_ns);
   /// Stops it; nothing if it has none.
   void Stop(std::uint32_t index);
-  /// Takes out one lease whose deadline is at or before now_ns; never one that is later. kNoLease:
+  /// Takes out one lease that is due at or before now_ns; never one that is later. kNoLease:
   /// none is due, or `moves`, the number of timers that may be moved down (each takes one off),
   /// fell to zero first.
   std::uint32_t TakeDue(std::int64_t now_ns, std::size_t& moves);
@@ -47,6 +60,7 @@ class ExpiryWheel {
   Position NextOccupied() const;
 
   LeaseTable& table_;
+  const std::int64_t bound_extra_ns_;
   std::array<LeaseList, kLevels * kSlots> slots_{};
   std::array<std::uint64_t, kLevels> occupied_{};
   std::uint64_t tick_ = 0;  // everything before it was taken out

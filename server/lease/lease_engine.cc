@@ -34,7 +34,7 @@ LeaseEngine::Impl::Impl(EngineConfig engine_config, std::uint64_t seed)
     : config(std::move(engine_config)),
       table(config.subnets),
       allocator(table, config.subnets.size()),
-      wheel(table),
+      wheel(table, config.reply_delay_max_ns),
       clients(table, seed),
       details(table.size()),
       selector(config.subnets) {

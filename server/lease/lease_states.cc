@@ -142,7 +142,7 @@ void LeaseEngine::Impl::Refresh(std::uint32_t index, const Now& now) {
   const Lease& lease = table[index];
   const bool by_wall = RINGDHCP_CANARY(wall_step_expires) && lease.state == LeaseState::kBound &&
                        lease.expires_wall_s <= now.wall_s;
-  if (!lease.IsAvailable() && (by_wall || lease.deadline_ns <= now.monotonic_ns)) Expire(index);
+  if (!lease.IsAvailable() && (by_wall || wheel.DueAt(lease) <= now.monotonic_ns)) Expire(index);
 }
 
 std::size_t LeaseEngine::Impl::Tick(const Now& now, std::size_t budget) {
@@ -174,7 +174,9 @@ bool LeaseEngine::Impl::Load(const LeaseRecord& record, const Now& now) {
 
   // Both ends were cut to whole seconds, so the true end may be up to a second later.
   const bool never = record.expires_wall_s == kNeverExpires;
-  const bool runs = never || record.expires_wall_s >= now.wall_s;
+  const std::int64_t late_s =
+      record.state == LeaseState::kBound ? config.reply_delay_max_ns / kNanosecondsPerSecond : 0;
+  const bool runs = never || record.expires_wall_s >= now.wall_s - late_s;
   // So the address is kept for a second more, and what is promised anew ends a second earlier.
   lease.deadline_ns = kNeverNs;
   std::int64_t promised_until_ns = kNeverNs;
