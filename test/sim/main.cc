@@ -1,10 +1,12 @@
 // ringdhcp-sim: runs the server in simulated worlds, one for each seed.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <iostream>
 #include <string>
+#include <string_view>
 
 #include "absl/strings/str_format.h"
 #include "test/sim/hooks.h"
@@ -27,8 +29,6 @@ struct Arguments {
 
 struct Totals {
   std::uint64_t runs = 0, failures = 0, arrived = 0, replies = 0, acks = 0, turns = 0, crashes = 0;
-  std::uint64_t overlaps = 0;
-  std::int64_t overlap_max_ns = 0;
   double simulated_s = 0;
 };
 
@@ -70,8 +70,6 @@ void Count(const SimulationResult& result, Totals& totals) {
   totals.acks += result.acks;
   totals.turns += result.turns;
   totals.crashes += result.crashes;
-  totals.overlaps += result.overlaps;
-  totals.overlap_max_ns = std::max(totals.overlap_max_ns, result.overlap_max_ns);
   totals.simulated_s += static_cast<double>(result.simulated_ns) * 1e-9;
 }
 
@@ -81,18 +79,23 @@ void Report(const Totals& totals, double took_s) {
       "simulated %.1f h in %.1f s: %.0f times as fast\n",
       totals.runs, totals.failures, totals.arrived, totals.replies, totals.acks, totals.turns,
       totals.crashes, totals.simulated_s / 3600, took_s, totals.simulated_s / took_s);
-  if (totals.overlaps > 0) {
-    std::cout << absl::StrFormat(
-        "clients that count from the ACK overlapped with the next holder %u times, %d ms at most\n",
-        totals.overlaps, totals.overlap_max_ns / 1'000'000);
-  }
+  // Guards and paths that need what no world here has: a client with two running leases in one
+  // network, which only a store that was edited by hand can say; and a reply to be held while the
+  // gate is full, although no packet is taken then.
+  static constexpr std::string_view kUnreachable[] = {
+      "client_takes_a_second_lease", "offer_ends_with_another_address_taken",
+      "second_lease_expires", "second_lease_released", "no_room_to_hold_a_reply"};
   std::string never;
   std::size_t probes = 0;
   for (const auto& [name, reached] : ringdhcp::sim::Probes()) {
     ++probes;
-    if (reached == 0) never += " " + name;
+    const bool unreachable = std::ranges::count(kUnreachable, name) > 0;
+    if (reached == 0 && !unreachable) never += " " + name;
+    if (reached > 0 && unreachable) std::cout << name << " was reached: it is not unreachable\n";
   }
-  std::cout << probes << " probes; never reached:" << (never.empty() ? " none" : never) << "\n";
+  std::cout << probes << " probes, " << std::size(kUnreachable)
+            << " of them unreachable here; never reached:" << (never.empty() ? " none" : never)
+            << "\n";
 }
 
 int Run(const Arguments& arguments) {

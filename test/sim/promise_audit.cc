@@ -90,7 +90,8 @@ const PromiseAudit::Asked* PromiseAudit::FindAsked(const Packet& reply) const {
   return find(kRequest);
 }
 
-void PromiseAudit::OnReply(const FakeRing::Sent& sent) {
+void PromiseAudit::OnReply(const FakeRing::Sent& sent, std::int64_t handed_over_ns) {
+  handed_over_ns_ = handed_over_ns;
   const auto reply = Parse(sent.payload);
   if (!reply || reply->op != 2 || sent.payload.size() < 300 ||
       (reply->type != kOffer && reply->type != kAck && reply->type != kNak)) {
@@ -191,15 +192,11 @@ void PromiseAudit::CheckHolder(const Packet& reply, const Asked& asked) {
     if (promise.identity == asked.identity) continue;
     // An OFFER may have been decided just before and have waited to leave.
     const bool late_offer = reply.type == kOffer && promise.made_ns + kReplyDelayMaxNs > now();
-    if (promise.end_ns > now() && !late_offer) {
-      Fail("single-holder",
-           absl::StrFormat("it is promised to another client for %d ms more",
-                           (promise.end_ns - now()) / kNanosecondsPerMillisecond),
-           reply, asked.interface);
-    } else if (reply.type == kAck && promise.end_by_receipt_ns > now()) {
-      ++overlaps_;
-      overlap_max_ns_ = std::max(overlap_max_ns_, promise.end_by_receipt_ns - now());
-    }
+    if (promise.end_by_ack_ns <= now() || late_offer) continue;
+    Fail("single-holder",
+         absl::StrFormat("it is promised to another client for %d ms more",
+                         (promise.end_by_ack_ns - now()) / kNanosecondsPerMillisecond),
+         reply, asked.interface);
   }
 }
 
@@ -221,7 +218,7 @@ void PromiseAudit::OnAck(const Packet& reply, const Asked& asked) {
   CheckDurable(reply, asked, lease_s);
   declined_ns_.erase(reply.yiaddr.value);
   std::vector<Promise>& promises = promises_[reply.yiaddr.value];
-  std::erase_if(promises, [this](const Promise& p) { return p.end_by_receipt_ns <= now(); });
+  std::erase_if(promises, [this](const Promise& p) { return p.end_by_ack_ns <= now(); });
   const std::int64_t lasts_ns = lease_s * kSecond;
   auto known = std::find_if(promises.begin(), promises.end(),
                             [&](const Promise& p) { return p.identity == asked.identity; });
@@ -230,7 +227,7 @@ void PromiseAudit::OnAck(const Packet& reply, const Asked& asked) {
     known = promises.end() - 1;
   }
   known->end_ns = std::max(known->end_ns, asked.first_ns + lasts_ns);
-  known->end_by_receipt_ns = std::max(known->end_by_receipt_ns, now() + lasts_ns);
+  known->end_by_ack_ns = std::max(known->end_by_ack_ns, handed_over_ns_ + lasts_ns);
 }
 
 void PromiseAudit::CheckDurable(const Packet& reply, const Asked& asked, std::uint32_t lease_s) {
@@ -299,7 +296,7 @@ void PromiseAudit::OnLoaded(const std::vector<SubnetCounts>& counts) {
   std::vector<std::uint64_t> promised(counts.size());
   for (const auto& [address, promises] : promises_) {
     const bool runs = std::any_of(promises.begin(), promises.end(),
-                                  [this](const Promise& p) { return p.end_ns > now(); });
+                                  [this](const Promise& p) { return p.end_by_ack_ns > now(); });
     if (runs) ++promised[SubnetOfAddress(Ipv4Address(address))];
   }
   for (std::size_t i = 0; i < counts.size(); ++i) {

@@ -18,8 +18,9 @@
 namespace ringdhcp::sim {
 
 /// Judges what the server promises by what is on the wire, what is durable and the configuration;
-/// it knows nothing of the engine. A client counts its lease from when it first sent the REQUEST
-/// (RFC 2131 section 4.4.1): here, from the arrival of its first copy. Invariants:
+/// it knows nothing of the engine. RFC 2131 section 4.4.1 lets a client count its lease from when
+/// it sent the REQUEST; here, from the arrival of its first copy. Many count from the ACK instead,
+/// so no one else may have the address until then either. Invariants:
 ///   reply-shape         a reply is a whole DHCP reply with sane times
 ///   reply-to-request    it answers a message that arrived on that interface, of that client
 ///   reply-route         it goes where RFC 2131 section 4.1 says
@@ -38,15 +39,13 @@ class PromiseAudit {
 
   /// The server's socket took a client's or relay's message.
   void OnArrived(std::uint16_t interface, const Packet& packet);
-  void OnReply(const FakeRing::Sent& sent);
+  /// `handed_over_ns`: when the server gave it to the kernel.
+  void OnReply(const FakeRing::Sent& sent, std::int64_t handed_over_ns);
   void OnStored(const LeaseRecord& row);
   void OnCrash();
   void OnLoaded(const std::vector<SubnetCounts>& counts);
 
   std::uint64_t acks() const { return acks_; }
-  /// By clients that count from the ACK: the longest overlap with the next holder, and how many.
-  std::int64_t overlap_max_ns() const { return overlap_max_ns_; }
-  std::uint64_t overlaps() const { return overlaps_; }
 
  private:
   struct Asked {
@@ -59,8 +58,8 @@ class PromiseAudit {
   struct Promise {
     std::string identity;
     std::int64_t made_ns = 0;
-    std::int64_t end_ns = 0;
-    std::int64_t end_by_receipt_ns = 0;
+    std::int64_t end_ns = 0;         // counted from the REQUEST
+    std::int64_t end_by_ack_ns = 0;  // counted from the ACK
   };
   struct AskedKey {
     std::uint64_t station;
@@ -108,8 +107,7 @@ class PromiseAudit {
   };
   std::map<std::uint32_t, Probation> probation_;
   std::uint64_t acks_ = 0;
-  std::uint64_t overlaps_ = 0;
-  std::int64_t overlap_max_ns_ = 0;
+  std::int64_t handed_over_ns_ = 0;  // of the reply that is judged
 };
 
 }  // namespace ringdhcp::sim

@@ -84,7 +84,10 @@ void Rogues::InTheNameOf(const Client& victim) {
   if (packet.type == kRelease || packet.type == kInform || (packet.type == kRequest && renews)) {
     packet.ciaddr = victim.address;
   } else {
-    packet.AddAddress(kOptionRequested, victim.address);
+    // At times another address than its own: it must not get two.
+    const Pool& pool = options_.config.subnets[domain.subnet].pools.front();
+    const Ipv4Address any(random_.Number(pool.first.value, pool.last.value));
+    packet.AddAddress(kOptionRequested, random_.OneIn(4) ? any : victim.address);
     if (random_.OneIn(2)) packet.AddAddress(kOptionServer, domain.server);
   }
   network_.Send(domain, std::move(packet));

@@ -78,9 +78,11 @@ void Simulation::StartServer() {
   config.offer_hold_s = options_.config.offer_hold_s;
   config.decline_probation_s = options_.config.decline_probation_s;
   config.cache_threshold = options_.config.cache_threshold;
+  config.reply_delay_max_ns = options_.limits.reply_delay_max_ns();
   engine_ = std::make_unique<LeaseEngine>(std::move(config), options_.seed + lives_);
   clock_.Restart();
   fairness_.Restart();
+  handed_over_ns_.assign(options_.limits.send_slots(), 0);
   interface_of_slot_.assign(options_.limits.interfaces_max, 0);
   slot_of_interface_.assign(options_.interfaces, std::nullopt);
   const Now now = clock_.Read();
@@ -255,8 +257,6 @@ SimulationResult Simulation::Result() const {
   result.arrived = arrived_;
   result.crashes = crashes_;
   result.heal_ns = heal_took_ns_;
-  result.overlaps = promises_.overlaps();
-  result.overlap_max_ns = promises_.overlap_max_ns();
   return result;
 }
 
@@ -300,6 +300,8 @@ int Simulation::SendError(InterfaceSlot) {
   return kErrors[random_.Next() % std::size(kErrors)];
 }
 
+void Simulation::OnHandedOver(SendSlotId slot) { handed_over_ns_[slot.value] = events_.now_ns(); }
+
 void Simulation::OnSent(const FakeRing::Sent& sent_by_slot) {
   ++replies_;
   FakeRing::Sent sent = sent_by_slot;
@@ -317,7 +319,7 @@ void Simulation::OnSent(const FakeRing::Sent& sent_by_slot) {
   }
   trace_.Add(event);
   trace_.Add(sent.payload);
-  promises_.OnReply(sent);
+  promises_.OnReply(sent, handed_over_ns_[sent.slot.value]);
   network_.FromServer(sent);
 }
 

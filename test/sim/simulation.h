@@ -33,8 +33,6 @@ struct SimulationResult {
   std::uint64_t turns = 0, acks = 0, replies = 0, arrived = 0, crashes = 0;
   std::int64_t simulated_ns = 0;
   std::int64_t heal_ns = 0;  // from the end of the faults until all were bound
-  std::uint64_t overlaps = 0;
-  std::int64_t overlap_max_ns = 0;
   bool ok() const { return invariant.empty(); }
 };
 
@@ -51,6 +49,7 @@ class Simulation final : public FakeRingWorld {
   void Wait(std::int64_t wait_ns) override;
   std::size_t CutBatch(std::size_t ready) override;
   int SendError(InterfaceSlot interface) override;
+  void OnHandedOver(SendSlotId slot) override;
   void OnSent(const FakeRing::Sent& sent) override;
   void OnHandedOut(InterfaceSlot interface) override;
   void OnReturned(InterfaceSlot interface) override;
@@ -107,6 +106,7 @@ class Simulation final : public FakeRingWorld {
   std::unique_ptr<LeaseEngine> engine_;
   std::unique_ptr<Shard> shard_;
 
+  std::vector<std::int64_t> handed_over_ns_;  // by send slot
   // The shard gives an interface the slot it likes.
   std::vector<std::uint16_t> interface_of_slot_;
   std::vector<std::optional<InterfaceSlot>> slot_of_interface_;  // while attached

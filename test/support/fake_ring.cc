@@ -83,6 +83,7 @@ void FakeRing::Send(const SendRequest& request) {
   RINGDHCP_CHECK(request.slot.value < slot_busy_.size() && !slot_busy_[request.slot.value]);
   slot_busy_[request.slot.value] = true;
   ++slots_busy_;
+  if (options_.world != nullptr) options_.world->OnHandedOver(request.slot);
   if (i.state != State::kAttached) {
     CompleteSend(request, ENODEV);
     return;

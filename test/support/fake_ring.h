@@ -166,6 +166,8 @@ class FakeRingWorld {
   virtual std::size_t CutBatch(std::size_t ready) = 0;
   /// The errno with which a send on the interface ends instead of leaving; 0: it leaves.
   virtual int SendError(InterfaceSlot interface) = 0;
+  /// The caller hands a reply over.
+  virtual void OnHandedOver(SendSlotId slot) = 0;
   /// A reply leaves now. With a world, TakeSent stays empty.
   virtual void OnSent(const FakeRing::Sent& sent) = 0;
   /// Turn gives a received datagram to the caller; the caller returns its buffer.
