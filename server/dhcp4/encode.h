@@ -34,7 +34,11 @@ class Reply {
     options_[count_++] = {code, required, value};
   }
   std::span<const ReplyOption> options() const { return {options_.data(), count_}; }
-  void Clear() { header = Header{}; count_ = 0; relay_agent_information.reset(); }
+  void Clear() {
+    header = Header{};
+    count_ = 0;
+    relay_agent_information.reset();
+  }
   /// Option 82 as received, echoed byte for byte as the last option, in the options field only.
   std::optional<std::span<const std::uint8_t>> relay_agent_information;
 

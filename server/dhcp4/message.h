@@ -46,17 +46,17 @@ enum class OptionCode : std::uint8_t {
   kRebindingTime = 59,
   kVendorClass = 60,
   kClientIdentifier = 61,
-  kClientFqdn = 81,              // RFC 4702
-  kRelayAgentInformation = 82,   // RFC 3046
-  kSubnetSelection = 118,        // RFC 3011
+  kClientFqdn = 81,             // RFC 4702
+  kRelayAgentInformation = 82,  // RFC 3046
+  kSubnetSelection = 118,       // RFC 3011
   kEnd = 255,
 };
 
-inline constexpr std::size_t kBootpHeaderSize = 236;  // RFC 951 up to and including `file`
+inline constexpr std::size_t kBootpHeaderSize = 236;       // RFC 951 up to and including `file`
 inline constexpr std::uint32_t kMagicCookie = 0x63825363;  // RFC 2131 section 3
-inline constexpr std::size_t kDatagramMax = 2048;     // receive buffer payload, octets
-inline constexpr std::size_t kReplyPayloadMin = 300;  // RFC 1542 section 2.1
-inline constexpr std::size_t kReplyPayloadMax = 1472; // 1500 - IP 20 - UDP 8
+inline constexpr std::size_t kDatagramMax = 2048;          // receive buffer payload, octets
+inline constexpr std::size_t kReplyPayloadMin = 300;       // RFC 1542 section 2.1
+inline constexpr std::size_t kReplyPayloadMax = 1472;      // 1500 - IP 20 - UDP 8
 inline constexpr std::size_t kChaddrSize = 16;
 inline constexpr std::uint8_t kBootRequest = 1;
 inline constexpr std::uint8_t kBootReply = 2;

@@ -37,8 +37,8 @@ struct ReplyRoute {
 /// (kNoReplyRoute). A NAK through a relay has the broadcast flag set by the caller (section 4.3.2).
 /// INFORM without ciaddr goes to `source` if that is a unicast host (clients in the wild).
 std::optional<ReplyRoute> RouteReply(const Header& request, MessageType request_type,
-                                     MessageType reply_type, Ipv4Address yiaddr,
-                                     Ipv4Address source, bool can_link_layer);
+                                     MessageType reply_type, Ipv4Address yiaddr, Ipv4Address source,
+                                     bool can_link_layer);
 
 }  // namespace ringdhcp
 

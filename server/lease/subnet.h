@@ -44,10 +44,10 @@ struct ConfiguredOption {
 struct Subnet {
   SubnetId id;
   Ipv4Prefix prefix;
-  std::vector<Pool> pools;                 // ascending, disjoint
-  std::vector<ConfiguredOption> options;   // one per code
+  std::vector<Pool> pools;                // ascending, disjoint
+  std::vector<ConfiguredOption> options;  // one per code
   LeaseTimes lease_times;
-  std::string interface;                   // empty: by the interface's addresses
+  std::string interface;  // empty: by the interface's addresses
   bool authoritative = false;
   std::optional<Ipv4Address> server_identifier;
   bool operator==(const Subnet&) const = default;

@@ -51,6 +51,7 @@ void SimNetwork::SendOctets(std::uint16_t interface, std::vector<std::uint8_t> o
   datagram.payload = std::move(octets);
   datagram.source = source;
   datagram.local = ServerOf(interface);
+  if (!source.IsZero()) datagram.destination = datagram.local;  // a unicast: relayed or renewing
   for (int i = 0; i < copies; ++i) {
     const auto delay_ns = Delay();
     if (!delay_ns) continue;

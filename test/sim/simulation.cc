@@ -105,10 +105,10 @@ void Simulation::StartServer() {
 }
 
 void Simulation::StopServer() {
+  store_.Crash();  // first: the rows under way are the shard's
   shard_.reset();
   engine_.reset();
   ring_.reset();
-  store_.Crash();
   poked_ = false;
 }
 

@@ -40,7 +40,8 @@ class Cluster:
         _as_postgres(f"{PROGRAMS}/initdb", "-D", self.data, "-U", "postgres", "-A", "trust",
                      "-E", "UTF8", "--locale=C", "--no-sync")
         with open(os.path.join(self.data, "postgresql.conf"), "a", encoding="ascii") as file:
-            file.write("listen_addresses = ''\nshared_buffers = 128MB\nmax_wal_size = 1GB\n")
+            file.write("listen_addresses = ''\nshared_buffers = 128MB\nmax_wal_size = 1GB\n"
+                       "recovery_init_sync_method = syncfs\n")
             for name, value in settings.items():
                 file.write(f"{name} = {value}\n")
         cleanup.push(self.crash)

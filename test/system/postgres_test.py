@@ -79,7 +79,8 @@ class PostgresTest(system_test.SystemTest):
         results = [run.result() for run in runs]
         took = self.wait_caught_up(daemon)
         for link, result in zip(network.links, results):
-            drops = [result.drop_percent("DISCOVER", "OFFER"), result.drop_percent("REQUEST", "ACK")]
+            drops = [result.drop_percent("DISCOVER", "OFFER"),
+                     result.drop_percent("REQUEST", "ACK")]
             say(f"{link.server_interface}: {result.received['ACK'] / seconds:.0f} ACK/s, lost "
                 f"{drops[0]:.2f} % of DISCOVERs, {drops[1]:.2f} % of REQUESTs, worst "
                 f"{result.maximum_ms:.0f} ms")
@@ -133,9 +134,12 @@ class PostgresTest(system_test.SystemTest):
             cluster.crash()
             time.sleep(1.5)
             before = self.acks(loads)
+            known = [set(load.promises) for load in loads]
             self.run_load(loads, options.outage / 2)
             self.assertEqual(daemon.get("/readyz")[0], 503)
             during = self.acks(loads) - before
+            new = [set(load.promises) - had for load, had in zip(loads, known)]
+            self.assertEqual(new, [set()] * len(loads), "a new lease without PostgreSQL")
             ack = port.renew(mac, address, link.server_address, link.server_mac)
             self.assertIsNotNone(ack, "a client with a durable lease was not renewed")
             say(f"PostgreSQL away: {during} ACKs, all renewals; a durable lease renewed with "
@@ -233,7 +237,8 @@ class PostgresTest(system_test.SystemTest):
         start = time.monotonic()
         daemon.wait_ready(120)
         took = time.monotonic() - start
-        line = [text for text in daemon.log().splitlines() if "compared the local store" in text][-1]
+        line = [text for text in daemon.log().splitlines()
+                if "compared the local store" in text][-1]
         say(f"{options.leases} leases, ready {took:.1f} s after PostgreSQL; {line}")
         self.assertEqual(daemon.terminate()[0], 0)
         self.check_equal(cluster, daemon)

@@ -55,7 +55,7 @@ const std::string& FreshData() {
                                "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"}) == 0);
     std::ofstream(data + "/postgresql.conf", std::ios::app)
         << "max_connections = 30\nshared_buffers = 32MB\nlisten_addresses = '127.0.0.1'\n"
-           "max_wal_size = 256MB\n";
+           "max_wal_size = 256MB\nrecovery_init_sync_method = syncfs\n";
     std::ofstream(data + "/pg_hba.conf")
         << "local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n";
     return data;

@@ -1,5 +1,5 @@
 // How fast the replicator is, beside a bare loop that upserts prepared arrays into the same table.
-#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <pqxx/pqxx>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t kFirst = 0x0A000000;
 constexpr std::uint32_t kAddresses = 20480;
 constexpr std::uint32_t kBatch = 1024;
-constexpr std::uint64_t kVersions = 4;  // the first inserts, the others update
+constexpr std::uint64_t kVersions = 3;  // the first inserts, the others update
 
 using SteadyClock = std::chrono::steady_clock;
 
@@ -63,11 +63,11 @@ double BareLoop(const Cluster& cluster) {
 TEST(ReplicatorRateTest, IsNotFarFromABareLoop) {
   double bare = 0;
   double replicated = 0;
-  for (int round = 0; round < 2; ++round) {
-    {
-      const Cluster cluster;
-      bare = std::max(bare, BareLoop(cluster));
-    }
+  {
+    const Cluster cluster;
+    bare = BareLoop(cluster);
+  }
+  {
     Cluster cluster;
     Feeder feeder(TestOptions(cluster.connection()));
     for (std::uint64_t version = 1; version <= kVersions; ++version) {
@@ -76,7 +76,7 @@ TEST(ReplicatorRateTest, IsNotFarFromABareLoop) {
     const auto begin = SteadyClock::now();
     feeder.StartReplicator();
     ASSERT_TRUE(feeder.replicator().WaitDurable(feeder.store().Ends().last).ok());
-    replicated = std::max(replicated, RowsPerSecond(begin));
+    replicated = RowsPerSecond(begin);
   }
   std::printf("    bare loop %.0f rows/s, replicator with its connection %.0f rows/s: %.0f %%\n",
               bare, replicated, 100 * replicated / bare);

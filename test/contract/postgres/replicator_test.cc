@@ -27,6 +27,12 @@ using testing::HasSubstr;
 
 constexpr std::uint32_t kFirst = 0x0A000000;
 
+std::vector<LeaseRecord> SmallRows(std::uint32_t count, std::uint64_t version) {
+  std::vector<LeaseRecord> rows;
+  for (std::uint32_t i = 0; i < count; ++i) rows.push_back(SmallRow(kFirst + i, version));
+  return rows;
+}
+
 /// Commits rows of a few hundred addresses until it is destroyed.
 class Writer {
  public:
@@ -75,9 +81,7 @@ TEST(ReplicatorTest, BatchesGrowWithTheBacklogAndOneAddressComesOncePerBatch) {
   Cluster cluster;
   Feeder feeder(TestOptions(cluster.connection()));
   for (std::uint64_t version = 1; version <= 20; ++version) {
-    std::vector<LeaseRecord> rows;
-    for (std::uint32_t i = 0; i < 300; ++i) rows.push_back(SmallRow(kFirst + i, version));
-    feeder.Commit(rows);
+    feeder.Commit(SmallRows(300, version));
   }
   feeder.StartReplicator();
   feeder.ExpectSameTable(cluster.connection());
@@ -167,7 +171,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Fault{"PausedForLongerThanAStatementMayTake",
                           [](Cluster& cluster) {
                             cluster.Pause();
-                            std::this_thread::sleep_for(seconds(6));
+                            std::this_thread::sleep_for(milliseconds(4600));
                             cluster.Resume();
                           },
                           true},
@@ -323,10 +327,10 @@ TEST(ReplicatorTest, FailsOverToAnEmptySecondHost) {
       "host=", first.socket_directory(), ",", second.socket_directory(), " port=", first.port(),
       ",", second.port(), " user=postgres dbname=postgres target_session_attrs=read-write")));
   feeder.StartReplicator();
-  for (std::uint32_t i = 0; i < 500; ++i) feeder.Touch(kFirst + i);
+  feeder.Commit(SmallRows(500, 1));
   feeder.ExpectSameTable(first.connection());
   first.Crash();
-  for (std::uint32_t i = 300; i < 700; ++i) feeder.Touch(kFirst + i);
+  feeder.Commit(SmallRows(700, 2));
   feeder.ExpectSameTable(second.connection());
 }
 
@@ -334,7 +338,7 @@ TEST(ReplicatorTest, SendsEverythingAgainToOneThatLostWhatItHadConfirmed) {
   Cluster cluster;
   Feeder feeder(TestOptions(cluster.connection()));
   feeder.StartReplicator();
-  for (std::uint32_t i = 0; i < 400; ++i) feeder.Touch(kFirst + i);
+  feeder.Commit(SmallRows(400, 1));
   feeder.ExpectSameTable(cluster.connection());
   ASSERT_TRUE(Eventually([&] { return feeder.store().Ends().rows() == 0; }));
   // As a standby that was promoted without the last transactions.
@@ -353,9 +357,7 @@ TEST(ReplicatorTest, AnOutboxAtItsLimitIsCompactedToTheLastChangeOfEachAddress) 
   Feeder feeder(TestOptions(cluster.connection()), 1000);
   feeder.StartReplicator();
   for (std::uint64_t version = 1; version <= 60; ++version) {
-    std::vector<LeaseRecord> rows;
-    for (std::uint32_t i = 0; i < 50; ++i) rows.push_back(SmallRow(kFirst + i, version));
-    feeder.Commit(rows);
+    feeder.Commit(SmallRows(50, version));
     ASSERT_LT(feeder.store().Ends().rows(), 1000U);
   }
   ASSERT_TRUE(feeder.store().Ends().resync_through.has_value());

@@ -1,4 +1,3 @@
-#include "server/io/port_owner.h"
 #include "server/io/sockets.h"
 
 #include <gmock/gmock.h>
@@ -14,6 +13,7 @@
 #include <array>
 #include <string>
 
+#include "server/io/port_owner.h"
 #include "test/contract/ring/namespaces.h"
 
 namespace ringdhcp {

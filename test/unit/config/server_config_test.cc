@@ -191,7 +191,9 @@ TEST(ServerConfigTest, SubnetsAndPoolsAreSorted) {
   const ServerConfig config = MustLoad(R"(
 subnets:
 - {id: 9, prefix: 198.51.100.0/24}
-- {id: 3, prefix: 192.0.2.128/25, pools: [192.0.2.200-192.0.2.210, 192.0.2.130, 192.0.2.131 - 192.0.2.140]}
+- id: 3
+  prefix: 192.0.2.128/25
+  pools: [192.0.2.200-192.0.2.210, 192.0.2.130, 192.0.2.131 - 192.0.2.140]
 - {id: 5, prefix: 192.0.2.0/25}
 )");
   ASSERT_EQ(config.subnets.size(), 3U);
@@ -268,7 +270,10 @@ TEST(ServerConfigTest, OnlyTheInheritedListThatIsReplacedIsForgotten) {
   const LoadResult result = LoadConfigText(R"(
 options: {domain_name_servers: 192.0.2.10, ntp_servers: 192.0.2.12}
 subnets:
-- {id: 1, prefix: 192.0.2.0/24, pools: 192.0.2.10-192.0.2.12, options: {domain_name_servers: 192.0.2.2}}
+- id: 1
+  prefix: 192.0.2.0/24
+  pools: 192.0.2.10-192.0.2.12
+  options: {domain_name_servers: 192.0.2.2}
 )",
                                            "test.yaml");
   ASSERT_EQ(result.diagnostics.size(), 1U) << Everything(result);
