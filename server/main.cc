@@ -12,6 +12,11 @@ int main(int argc, char** argv) {
   std::string config;
   CLI::App* serve = app.add_subcommand("serve", "Serve until SIGTERM");
   serve->add_option("-c,--config", config, "Configuration file")->required();
+  bool skip_damaged_leases = false;
+  serve->add_flag(
+      "--skip-damaged-leases", skip_damaged_leases,
+      "Go on with the leases that can be read; the addresses of the others may be given "
+      "again");
 
   std::string checked;
   CLI::App* check = app.add_subcommand("check", "Check a configuration file and exit");
@@ -34,7 +39,7 @@ int main(int argc, char** argv) {
   using ringdhcp::DatabaseAction;
   if (migrate->parsed()) return ringdhcp::ManageDatabase(DatabaseAction::kMigrate, db_config);
   if (status->parsed()) return ringdhcp::ManageDatabase(DatabaseAction::kStatus, db_config);
-  if (serve->parsed()) return ringdhcp::Serve(config);
+  if (serve->parsed()) return ringdhcp::Serve(config, skip_damaged_leases);
   if (check->parsed()) return ringdhcp::CheckConfig(checked);
   return ringdhcp::PrintLeases(data);
 }

@@ -1,8 +1,6 @@
-#include <filesystem>
 #include <iostream>
 #include <span>
 #include <string>
-#include <system_error>
 
 #include "absl/strings/escaping.h"
 #include "server/admin/commands.h"
@@ -66,13 +64,8 @@ void PrintRow(const LeaseRecord& row) {
 }  // namespace
 
 int PrintLeases(const std::string& data_directory) {
-  // Opening would make a missing directory, and a typing error would look like "no leases".
-  std::error_code error;
-  if (!std::filesystem::is_directory(data_directory, error)) {
-    std::cerr << "ringdhcp: " << data_directory << " is no data directory; see storage.directory\n";
-    return 1;
-  }
-  auto store = OpenLocalLeaseStore({.directory = data_directory});
+  // Else a typing error would make a directory, and look like "no leases".
+  auto store = OpenLocalLeaseStore({.directory = data_directory, .create_if_missing = false});
   if (!store.ok()) {
     std::cerr << "ringdhcp: " << store.status().message() << "\n";
     return 1;

@@ -88,13 +88,22 @@ std::unique_ptr<LeaseEngine> MakeEngine(const ServerConfig& config) {
   return std::make_unique<LeaseEngine>(std::move(engine), seed);
 }
 
-absl::Status LoadLeases(LeaseStore& store, LeaseEngine& engine, Clock& clock, Logger& logger) {
+absl::Status LoadLeases(LeaseStore& store, bool skip_damaged, LeaseEngine& engine, Clock& clock,
+                        Logger& logger) {
   const Now begin = clock.Read();
   std::uint64_t loaded = 0;
   std::uint64_t outside = 0;
   absl::Status status = store.LoadAll(
       [&](const LeaseRecord& row) { ++(engine.Load(row, begin) ? loaded : outside); });
-  if (!status.ok()) return status;
+  if (absl::IsDataLoss(status) && skip_damaged) {
+    logger.Error("going on without leases that can't be read: their addresses may be given again",
+                 {{"cause", std::string(status.message())}});
+  } else if (absl::IsDataLoss(status)) {
+    return absl::DataLossError(
+        absl::StrCat(status.message(), ", by ringdhcp serve --skip-damaged-leases"));
+  } else if (!status.ok()) {
+    return status;
+  }
   const std::int64_t took_ms =
       (clock.Read().monotonic_ns - begin.monotonic_ns) / kNanosecondsPerMillisecond;
   logger.Info("leases loaded", {{"store", std::string(store.name())},
@@ -159,7 +168,8 @@ int Run(Shard& shard, Clock& clock, const Requests& requests, Logger& logger) {
   }
 }
 
-int ServeConfig(const ServerConfig& config, SignalWatcher& signals, Logger& logger) {
+int ServeConfig(const ServerConfig& config, bool skip_damaged_leases, SignalWatcher& signals,
+                Logger& logger) {
   const auto fail = [&](const absl::Status& status) {
     logger.Error("can't start", {{"cause", std::string(status.message())}});
     return 1;
@@ -185,7 +195,8 @@ int ServeConfig(const ServerConfig& config, SignalWatcher& signals, Logger& logg
   if (!stores.ok()) return fail(stores.status());
   Replicator* const replicator = stores->replicator.get();
   const std::unique_ptr<LeaseEngine> engine = MakeEngine(config);
-  const absl::Status loaded = LoadLeases(*stores->store, *engine, clock, logger);
+  const absl::Status loaded =
+      LoadLeases(*stores->store, skip_damaged_leases, *engine, clock, logger);
   if (!loaded.ok()) return fail(loaded);
 
   const Limits limits;
@@ -229,7 +240,7 @@ int ServeConfig(const ServerConfig& config, SignalWatcher& signals, Logger& logg
 
 }  // namespace
 
-int Serve(const std::string& config_path) {
+int Serve(const std::string& config_path, bool skip_damaged_leases) {
   const LoadResult result = LoadConfigFile(config_path);
   for (const Diagnostic& diagnostic : result.diagnostics) {
     std::cerr << diagnostic.ToString() << "\n";
@@ -238,7 +249,7 @@ int Serve(const std::string& config_path) {
   SignalWatcher signals;  // before the log's thread: it inherits the blocked signals
   const std::unique_ptr<Logger> logger =
       MakeLogger(result.config.log_level, result.config.log_format);
-  const int exit_status = ServeConfig(result.config, signals, *logger);
+  const int exit_status = ServeConfig(result.config, skip_damaged_leases, signals, *logger);
   // Everything is stored and closed. Only the log may still wait, for a reader that does not read.
   std::thread([exit_status] {
     std::this_thread::sleep_for(kLogFlushMax);

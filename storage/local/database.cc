@@ -67,8 +67,7 @@ rocksdb::ColumnFamilyOptions MakeFamilyOptions() {
 /// OK when the database in `directory` is absent, without format, or of a format known here. Reads
 /// only.
 absl::Status CheckFormat(const std::string& directory) {
-  std::error_code ignored;
-  if (!std::filesystem::exists(directory + "/CURRENT", ignored)) return absl::OkStatus();
+  if (!DatabaseExists(directory)) return absl::OkStatus();
   rocksdb::DBOptions options = MakeDatabaseOptions();
   options.create_if_missing = false;
   options.create_missing_column_families = false;
@@ -119,6 +118,11 @@ std::string MakeUuid() {
 }
 
 }  // namespace
+
+bool DatabaseExists(const std::string& directory) {
+  std::error_code ignored;
+  return std::filesystem::exists(directory + "/CURRENT", ignored);
+}
 
 absl::StatusOr<std::unique_ptr<Database>> Database::Open(const std::string& directory) {
   if (absl::Status checked = CheckFormat(directory); !checked.ok()) return checked;

@@ -43,6 +43,9 @@ class Database {
   rocksdb::ColumnFamilyHandle* meta_ = nullptr;
 };
 
+/// Whether there is a database in `directory`, whatever its state. Reads only.
+bool DatabaseExists(const std::string& directory);
+
 /// `status`, which is not OK, as cause and remedy in words for the operator.
 absl::Status DescribeError(const rocksdb::Status& status, const std::string& directory);
 

@@ -375,6 +375,10 @@ absl::Status LocalLeaseStore::EndResync(std::uint64_t through) {
 
 absl::StatusOr<std::unique_ptr<JournalStore>> OpenLocalLeaseStore(
     const LocalStoreOptions& options) {
+  if (!options.create_if_missing && !DatabaseExists(options.directory)) {
+    return absl::NotFoundError(absl::StrCat("no leases of ringdhcp are in ", options.directory,
+                                            ": see storage.directory"));
+  }
   absl::StatusOr<std::unique_ptr<DataDirectory>> directory =
       DataDirectory::Acquire(options.directory);
   if (!directory.ok()) return directory.status();

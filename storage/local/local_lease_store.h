@@ -12,6 +12,8 @@ namespace ringdhcp {
 
 struct LocalStoreOptions {
   std::string directory;
+  /// false: a directory without a store is an error (NotFound), and stays as it is.
+  bool create_if_missing = true;
   /// false: commits are not synced (durability relaxed); they survive kill -9, not power loss.
   bool synced = true;
   /// Also append each row to the outbox, for a replicator. Off while nothing drains it.

@@ -61,6 +61,16 @@ class CheckTest(system_test.SystemTest):
             self.assertIn(path, text)
             say(text.strip().splitlines()[0].replace(work, "DIRECTORY"))
 
+    def test_leases_of_no_store(self):
+        """`leases` of a directory without a store says so, and leaves it as it is"""
+        work = server.work_directory()
+        for path in (work, os.path.join(work, "missing")):
+            done = subprocess.run([options.server, "leases", "--data", path], capture_output=True,
+                                  text=True, timeout=10, check=False)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn(path, done.stderr)
+        self.assertEqual(os.listdir(work), [])
+
     def test_serve_refuses_what_check_refuses(self):
         """`serve` prints the same errors and does not start"""
         path = os.path.join(EXAMPLES, "five-mistakes.yaml")

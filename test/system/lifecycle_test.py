@@ -49,6 +49,26 @@ class LifecycleTest(system_test.SystemTest):
         self.assertEqual([a for a in kept if rows.get(a, {}).get("state") != "bound"], [])
         say(f"under load: exit 0, all {len(kept)} acknowledged leases stored")
 
+    def test_damaged_lease(self):
+        """a stored lease that can't be read ends the start, unless it is to be skipped"""
+        self.start()
+        acks = self.lease_both(1)
+        self.daemon.terminate()
+        key = "0x" + "".join(f"{int(octet):02X}" for octet in acks[0].yiaddr.split("."))
+        namespace.run("ldb", f"--db={self.daemon.data}", "--hex", "--column_family=leases", "put",
+                      key, "0xFFFFFF")
+        self.daemon.start(ready_seconds=0)
+        self.assertEqual(self.daemon.process.wait(20), 1)
+        refused = self.daemon.log().strip().splitlines()[-1]
+        self.assertRegex(refused, rf"1 damaged rows.*{acks[0].yiaddr}.*--skip-damaged-leases")
+        self.daemon.start(arguments=["--skip-damaged-leases"])
+        self.assertIn("going on without leases that can't be read", self.daemon.log())
+        again = self.lease_both(1)
+        self.assertEqual(again[1].yiaddr, acks[1].yiaddr)
+        self.assertEqual(self.daemon.terminate()[0], 0)
+        self.assertEqual(self.daemon.leases()[acks[1].yiaddr]["state"], "bound")
+        say(refused)
+
     def test_interrupt(self):
         """SIGINT ends it like SIGTERM"""
         self.start()

@@ -67,15 +67,15 @@ class Server:
         test.show_on_failure(lambda: f"--- server log ---\n{self.log()[-8000:]}---")
         cleanup.push(self.kill)
 
-    def start(self, ready_seconds=10):
-        """Starts it and waits for /readyz; ready_seconds 0: does not wait."""
+    def start(self, ready_seconds=10, arguments=()):
+        """Starts it and waits for /readyz; ready_seconds 0: does not wait. More `arguments`."""
         path = os.path.join(self.work, "config.yaml")
         with open(path, "w", encoding="utf-8") as file:
             json.dump(self.config, file, indent=1)  # JSON is YAML
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 ["ip", "netns", "exec", self.network.server_namespace, system_test.options.server,
-                 "serve", "--config", path],
+                 "serve", "--config", path, *arguments],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
         if ready_seconds:
             self.wait_ready(ready_seconds)
