@@ -37,23 +37,29 @@ ReplyRoute LinkLayer(const Header& request, Ipv4Address yiaddr) {
 
 std::optional<ReplyRoute> RouteReply(const Header& request, MessageType request_type,
                                      MessageType reply_type, Ipv4Address yiaddr, Ipv4Address source,
-                                     bool can_link_layer) {
+                                     bool can_link_layer, bool on_link) {
   if (!request.giaddr.IsZero()) {
     if (!request.giaddr.IsUnicastHost()) return std::nullopt;
     return ReplyRoute{ReplyRouteKind::kRelay, request.giaddr, kServerPort, {}};
   }
   if (reply_type == MessageType::kNak) return kBroadcastRoute;
+  // The flag is set by clients, and for clients, whose chaddr is not what their frames come from.
+  const bool can_frame =
+      can_link_layer && HasStationAddress(request) && (request.flags & kBroadcastFlag) == 0;
+  const auto to_address_in_use = [&](Ipv4Address address) {
+    return can_frame && on_link && address == source ? LinkLayer(request, address)
+                                                     : Unicast(address);
+  };
   // RFC 2131 sends an OFFER to a ciaddr too. But section 4.4.1 wants ciaddr zero in a DISCOVER, and
   // clients that set it put an address there that they no longer use: it counts as zero.
   if (!request.ciaddr.IsZero() && request_type != MessageType::kDiscover) {
     if (!request.ciaddr.IsUnicastHost()) return std::nullopt;
-    return Unicast(request.ciaddr);
+    return to_address_in_use(request.ciaddr);
   }
-  if (request_type == MessageType::kInform && source.IsUnicastHost()) return Unicast(source);
-  if ((request.flags & kBroadcastFlag) != 0) return kBroadcastRoute;
-  if (can_link_layer && yiaddr.IsUnicastHost() && HasStationAddress(request)) {
-    return LinkLayer(request, yiaddr);
+  if (request_type == MessageType::kInform && source.IsUnicastHost()) {
+    return to_address_in_use(source);
   }
+  if (can_frame && yiaddr.IsUnicastHost()) return LinkLayer(request, yiaddr);
   return kBroadcastRoute;
 }
 

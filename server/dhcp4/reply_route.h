@@ -17,7 +17,8 @@ enum class ReplyRouteKind : std::uint8_t {
   kBroadcast,
   /// UDP to an address the client already has, port 68.
   kUnicast,
-  /// A frame to chaddr for yiaddr, port 68: the client has no address yet.
+  /// A frame to chaddr for the client's address, port 68: nobody there answers for the address yet,
+  /// or the host would have to ask who does.
   kLinkLayer,
 };
 
@@ -33,12 +34,15 @@ struct ReplyRoute {
 
 /// The table of RFC 2131 section 4.1. `yiaddr` is the reply's; `source` is where the request came
 /// from; `can_link_layer` says that the interface has a packet socket and Ethernet addresses (else
-/// such replies are broadcast). nullopt: no valid destination, the reply is dropped
+/// such replies are broadcast); `on_link` that `source` is in a network of the interface. Then a
+/// client with an address, and without the broadcast flag, gets a frame too: a datagram would need
+/// an entry in the host's neighbour table, which holds 1,024 (net.ipv4.neigh.default.gc_thresh3),
+/// and wait for one that is gone. nullopt: no valid destination, the reply is dropped
 /// (kNoReplyRoute). A NAK through a relay has the broadcast flag set by the caller (section 4.3.2).
 /// INFORM without ciaddr goes to `source` if that is a unicast host (clients in the wild).
 std::optional<ReplyRoute> RouteReply(const Header& request, MessageType request_type,
                                      MessageType reply_type, Ipv4Address yiaddr, Ipv4Address source,
-                                     bool can_link_layer);
+                                     bool can_link_layer, bool on_link);
 
 }  // namespace ringdhcp
 

@@ -1,6 +1,7 @@
 #ifndef RINGDHCP_SERVER_LEASE_LEASE_ENGINE_H_
 #define RINGDHCP_SERVER_LEASE_LEASE_ENGINE_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -43,6 +44,12 @@ struct LinkView {
   const std::vector<Ipv4Address>* host_addresses = nullptr;
   /// The packet at hand was sent to a broadcast address.
   bool broadcast = false;
+
+  /// Whether `address` is in a network of the interface.
+  bool IsOnLink(Ipv4Address address) const {
+    return std::any_of(addresses.begin(), addresses.end(),
+                       [address](const Address& own) { return own.prefix.Contains(address); });
+  }
 };
 
 /// What the engine decided about one packet. The caller keeps one and passes it again and again.

@@ -274,9 +274,9 @@ void Shard::Serve(ServedInterface& interface, const IngressPacket& packet) {
 
 void Shard::MakeReply(ServedInterface& interface, const IngressPacket& packet) {
   const Reply& reply = builder_.Build(message_, decision_);
-  const std::optional<ReplyRoute> route =
-      RouteReply(message_.header, message_.type, decision_.reply_type, decision_.yiaddr,
-                 packet.source, interface.sockets.packet_fd >= 0);
+  const std::optional<ReplyRoute> route = RouteReply(
+      message_.header, message_.type, decision_.reply_type, decision_.yiaddr, packet.source,
+      interface.sockets.packet_fd >= 0, interface.view.IsOnLink(packet.source));
   if (!route) {
     RINGDHCP_PROBE(no_reply_route);
     return interface.CountDrop(DropReason::kNoReplyRoute);

@@ -73,7 +73,7 @@ class HostileEngineTest : public testing::Test {
     types_.insert(static_cast<int>(decision_.reply_type));
     const Reply& reply = builder_.Build(message_, decision_);
     static_cast<void>(RouteReply(message_.header, message_.type, decision_.reply_type,
-                                 decision_.yiaddr, Address("192.0.2.9"), true));
+                                 decision_.yiaddr, Address("192.0.2.9"), true, true));
     const std::size_t payload_max = MaximumPayload(message_.options, 1500);
     const EncodeResult result = Encode(reply, payload_max, out_);
     ASSERT_LE(result.size, payload_max);

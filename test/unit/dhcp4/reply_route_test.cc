@@ -25,6 +25,7 @@ struct Given {
   const char* source = "0.0.0.0";
   const char* yiaddr = "192.0.2.10";
   bool can_link_layer = true;
+  bool on_link = false;
   std::uint8_t htype = 1;
   const char* chaddr = "020000000001";
 };
@@ -46,7 +47,7 @@ std::string Route(const Given& given) {
   request.hlen = static_cast<std::uint8_t>(chaddr.size());
   std::copy(chaddr.begin(), chaddr.end(), request.chaddr.begin());
   const auto route = RouteReply(request, given.request, given.reply, Address(given.yiaddr),
-                                Address(given.source), given.can_link_layer);
+                                Address(given.source), given.can_link_layer, given.on_link);
   if (!route) return "none";
   const bool frame = route->kind == ReplyRouteKind::kLinkLayer;
   EXPECT_EQ(ToOctets(route->hardware_address), frame ? chaddr : Octets(6));
@@ -136,6 +137,48 @@ INSTANTIATE_TEST_SUITE_P(
         RouteCase{"RenewalFromLoopback",
                   {.request = kRequest, .reply = kAck, .ciaddr = "127.0.0.1"},
                   "none"}),
+    kName);
+
+// What RFC 2131 section 4.1 unicasts to an address on the server's own link needs no ARP: the
+// station is chaddr.
+constexpr Given kRenewalOnLink{.request = kRequest,
+                               .reply = kAck,
+                               .ciaddr = "192.0.2.10",
+                               .source = "192.0.2.10",
+                               .on_link = true};
+
+Given OnLink(void (*change)(Given& given)) {
+  Given given = kRenewalOnLink;
+  change(given);
+  return given;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OnLink, ReplyRouteTest,
+    testing::Values(
+        RouteCase{"Renewal", kRenewalOnLink, "frame 192.0.2.10:68"},
+        RouteCase{"Inform", OnLink([](Given& given) {
+                    given.request = kInform;
+                    given.yiaddr = "0.0.0.0";
+                  }),
+                  "frame 192.0.2.10:68"},
+        RouteCase{"InformWithoutCiaddr", OnLink([](Given& given) {
+                    given.request = kInform;
+                    given.ciaddr = given.yiaddr = "0.0.0.0";
+                  }),
+                  "frame 192.0.2.10:68"},
+        RouteCase{"Nak", OnLink([](Given& given) { given.reply = kNak; }),
+                  "broadcast 255.255.255.255:68"},
+        RouteCase{"BroadcastFlag", OnLink([](Given& given) { given.flags = 0x8000; }),
+                  "unicast 192.0.2.10:68"},
+        RouteCase{"SourceIsAnother", OnLink([](Given& given) { given.source = "192.0.2.11"; }),
+                  "unicast 192.0.2.10:68"},
+        RouteCase{"NoPacketSocket", OnLink([](Given& given) { given.can_link_layer = false; }),
+                  "unicast 192.0.2.10:68"},
+        RouteCase{"OtherHardwareType", OnLink([](Given& given) { given.htype = 6; }),
+                  "unicast 192.0.2.10:68"},
+        RouteCase{"GroupAddress", OnLink([](Given& given) { given.chaddr = "ff010203ff04"; }),
+                  "unicast 192.0.2.10:68"}),
     kName);
 
 // RFC 2131 section 4.4.1 has ciaddr zero in a DISCOVER; stale values must not attract the OFFER.
