@@ -125,19 +125,20 @@ void PromiseAudit::CheckReply(const FakeRing::Sent& sent, const Packet& reply, c
 
 void PromiseAudit::CheckRoute(const FakeRing::Sent& sent, const Packet& reply, const Asked& asked) {
   const Packet& from = asked.packet;
+  const bool is_to_station =
+      std::equal(sent.hardware_address.begin(), sent.hardware_address.end(), from.chaddr.begin());
   bool right = sent.destination_port == (from.giaddr.IsZero() ? 68 : 67);
   if (!from.giaddr.IsZero()) {
     right = right && sent.destination == from.giaddr && !sent.link_layer;
   } else if (reply.type == kNak) {
     right = right && sent.destination.IsLimitedBroadcast() && !sent.link_layer;
   } else if (from.type != kDiscover && !from.ciaddr.IsZero()) {
-    right = right && sent.destination == from.ciaddr && !sent.link_layer;
+    right = right && sent.destination == from.ciaddr;
+    if (sent.link_layer) right = right && (from.flags & 0x8000) == 0 && is_to_station;
   } else if ((from.flags & 0x8000) != 0) {
     right = right && sent.destination.IsLimitedBroadcast() && !sent.link_layer;
   } else if (sent.link_layer) {
-    right =
-        right && sent.destination == reply.yiaddr &&
-        std::equal(sent.hardware_address.begin(), sent.hardware_address.end(), from.chaddr.begin());
+    right = right && sent.destination == reply.yiaddr && is_to_station;
   }
   if (!right) {
     Fail("reply-route", "it goes to " + sent.destination.ToString(), reply, asked.interface);
